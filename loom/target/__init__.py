@@ -1,0 +1,10 @@
+"""The targets, registered by import string so that nothing above this room names one."""
+
+from __future__ import annotations
+
+from loom.transform.target import register_target_family
+
+
+def register_targets() -> None:
+    """Register every target family; cheap, since the families themselves are imported when first used."""
+    register_target_family("amdgpu", "loom.target.amdgpu.target:resolve_amdgpu_target")

@@ -1,0 +1,1 @@
+"""The AMDGPU target: machine code, lowering, ABI and backend."""
