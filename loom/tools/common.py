@@ -187,7 +187,7 @@ def read_bytes(path: str) -> bytes:
 def write_output(path: str | None, data: bytes | str) -> None:
     """Write a result to ``path`` by way of a temporary file beside it, or to stdout for ``None`` or ``-``.
 
-    Text is written as UTF-8. Raises ``TOOL/004`` (exit code 2) where the place cannot be written; an earlier file stays.
+    Text is written as UTF-8. Raises ``TOOL/004`` (exit code 2) where the place cannot be written; an old file stays.
     """
     raw = data.encode("utf-8") if isinstance(data, str) else data
     if path is None or path == "-":
