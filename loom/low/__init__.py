@@ -1,0 +1,1 @@
+"""Target-neutral Low: what lies between Low text and a target's machine program."""

@@ -1,0 +1,1 @@
+"""Compile reports: collecting, showing, comparing and suggesting."""
