@@ -1,6 +1,7 @@
 """The device protocol: what every device offers, and how a launch ends.
 
-A device takes finished code objects only; it never sees source or IR. All sizes are bytes, all addresses are device addresses.
+A device takes finished code objects only; it never sees source or IR. All sizes are bytes, all addresses are device
+addresses.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ class Executable:
 class ExecutionCounts:
     """Instructions that a launch executed, counted once a wave, and the bytes its lanes moved.
 
-    ``instructions`` counts all, ``useful_instructions`` leaves out those without effect on values (nops, waits, delay hints,
+    ``instructions`` counts all, ``useful_instructions`` leaves out those without effect on values (nops, waits, delay
+    hints,
     clauses); ``by_class`` counts by issue class (``valu``, ``salu``, ``vmem`` …, ``nop`` and ``wait`` among them).
     ``bytes_read`` and ``bytes_written`` map ``space.width`` (``global.b32``: four bytes for each active lane) to bytes.
     """
@@ -89,8 +91,10 @@ class ExecutionCounts:
 class Fault:
     """Why a launch stopped, and where.
 
-    ``kind`` is a stable word (``out_of_bounds``, ``outstanding_load``, ``instruction_budget`` …). ``pc`` is the byte offset of the
-    instruction in the code object's text section. ``workgroup`` and ``wave`` name who, ``lane`` the first lane concerned.
+    ``kind`` is a stable word (``out_of_bounds``, ``outstanding_load``, ``instruction_budget`` …). ``pc`` is the byte
+    offset of the
+    instruction in the code object's text section. ``workgroup`` and ``wave`` name who, ``lane`` the first lane
+    concerned.
     """
 
     kind: str
@@ -116,7 +120,9 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The launch ran to its end. ``counts`` is None on a device that cannot count; ``duration_ns`` where no clock exists."""
+    """The launch ran to its end. ``counts`` is None on a device that cannot count; ``duration_ns`` where no clock
+    exists.
+    """
 
     counts: ExecutionCounts | None = None
     duration_ns: int | None = None
@@ -168,9 +174,11 @@ class Device(Protocol):
         kernarg: bytes,
         dynamic_lds: int = 0,
     ) -> Outcome:
-        """Run ``kernel`` over ``workgroups`` (one to three counts) of ``workgroup_size`` work items and wait for its end.
+        """Run ``kernel`` over ``workgroups`` (one to three counts) of ``workgroup_size`` work items and wait for its
+        end.
 
-        ``kernarg`` holds the explicit arguments in the executable's layout; the device fills the hidden ones, which it may be shorter
+        ``kernarg`` holds the explicit arguments in the executable's layout; the device fills the hidden ones, which
+        it may be shorter
         than. Raises :class:`loom.diagnostics.LoomError` for an impossible launch (unknown kernel, sizes out of range).
         """
         ...
@@ -181,7 +189,9 @@ class Device(Protocol):
         ...
 
     def identity(self) -> dict[str, Any]:
-        """What runs here: ``kind`` (``simulator``, ``gpu``, ``cpu``), ``name``, versions; stable JSON values for records."""
+        """What runs here: ``kind`` (``simulator``, ``gpu``, ``cpu``), ``name``, versions; stable JSON values for
+        records.
+        """
         ...
 
     def close(self) -> None:

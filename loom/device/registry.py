@@ -1,6 +1,7 @@
 """The registry of devices: names to device factories, imported only when a device is opened.
 
-A factory is named by an import string, so that listing devices costs nothing and nothing here names a target's internals.
+A factory is named by an import string, so that listing devices costs nothing and nothing here names a target's
+internals.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from loom.diagnostics import ExitCode, error
 
 @dataclass(frozen=True, slots=True)
 class DeviceEntry:
-    """A device name: ``factory`` is ``module:callable`` returning a :class:`Device`; ``probe`` tells whether it exists here."""
+    """A device name: ``factory`` is ``module:callable`` returning a :class:`Device`; ``probe`` tells whether it
+    exists here.
+    """
 
     name: str
     factory: str
@@ -36,7 +39,8 @@ def register_device(entry: DeviceEntry) -> None:
 
 
 register_device(
-    DeviceEntry("amdgpu-sim", "loom.device.amdgpu_sim:open_simulator", "functional simulator of AMDGPU machine code on the host")
+    DeviceEntry("amdgpu-sim", "loom.device.amdgpu_sim:open_simulator", "functional simulator of AMDGPU machine code on
+    the host")
 )
 
 
@@ -56,7 +60,8 @@ def is_available(name: str) -> bool:
 def resolve_device(name: str) -> str:
     """The concrete device that ``name`` means on this machine.
 
-    Raises :class:`loom.diagnostics.LoomError` (exit code 3) when the name is unknown or nothing it stands for is present.
+    Raises :class:`loom.diagnostics.LoomError` (exit code 3) when the name is unknown or nothing it stands for is
+    present.
     """
     candidates = ALIASES.get(name, (name,))
     for candidate in candidates:
@@ -73,9 +78,11 @@ def resolve_device(name: str) -> str:
 
 
 def open_device(name: str, on_fallback: Callable[[str], None] | None = None, **options: Any) -> Device:
-    """Open a device by name. ``options`` go to the device's factory (the simulator takes ``threads``, ``budget``, ``sanitizers``).
+    """Open a device by name. ``options`` go to the device's factory (the simulator takes ``threads``, ``budget``,
+    ``sanitizers``).
 
-    An alias such as ``amdgpu`` opens the first device that is present; ``on_fallback`` then receives one line that says which, for stderr.
+    An alias such as ``amdgpu`` opens the first device that is present; ``on_fallback`` then receives one line that
+    says which, for stderr.
     """
     concrete = resolve_device(name)
     if concrete != name and on_fallback is not None:
