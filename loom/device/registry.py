@@ -39,8 +39,7 @@ def register_device(entry: DeviceEntry) -> None:
 
 
 register_device(
-    DeviceEntry("amdgpu-sim", "loom.device.amdgpu_sim:open_simulator", "functional simulator of AMDGPU machine code on
-    the host")
+    DeviceEntry("amdgpu-sim", "loom.device.amdgpu_sim:open_simulator", "functional simulator of AMDGPU machine code")
 )
 
 
