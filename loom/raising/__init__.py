@@ -1,0 +1,1 @@
+"""The evidence ladder: capture, lift, recover, compare, reduce, accept."""

@@ -1,0 +1,281 @@
+"""Control flow of a machine program: blocks, edges, dominators, liveness, and where values merge.
+
+Everything works on bit masks of register units (:mod:`loom.raising.lift.units`), so the cost grows with the number of
+instructions and blocks, not with the number of registers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from loom.diagnostics import error
+from loom.raising.lift.effects import EffectAnalyzer, Effects
+from loom.target.amdgpu.machine import BranchTarget, MachineInstruction, MachineProgram
+
+#: What a conditional branch tests, by mnemonic: register name and whether it is taken when the register is non-zero.
+CONDITIONAL_BRANCHES: dict[str, tuple[str, bool]] = {
+    "s_cbranch_scc0": ("scc", False),
+    "s_cbranch_scc1": ("scc", True),
+    "s_cbranch_vccz": ("vcc", False),
+    "s_cbranch_vccnz": ("vcc", True),
+    "s_cbranch_execz": ("exec", False),
+    "s_cbranch_execnz": ("exec", True),
+}
+
+UNCONDITIONAL_BRANCH = "s_branch"
+ENDS = frozenset(("s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done"))
+
+#: Control transfers that a block structure cannot show, with the reason for a user.
+REFUSED: dict[str, str] = {
+    "s_setpc_b64": "the target of an indirect jump is not known",
+    "s_swappc_b64": "a call through a register leaves the kernel",
+    "s_call_b64": "a call leaves the kernel",
+    "s_rfe_b64": "a return from a trap handler is no kernel code",
+    "s_subvector_loop_begin": "sub-vector loops are not modelled",
+    "s_subvector_loop_end": "sub-vector loops are not modelled",
+    "s_cbranch_cdbgsys": "branches on debug state are not modelled",
+    "s_cbranch_cdbguser": "branches on debug state are not modelled",
+    "s_cbranch_cdbgsys_or_user": "branches on debug state are not modelled",
+    "s_cbranch_cdbgsys_and_user": "branches on debug state are not modelled",
+    "s_cbranch_i_fork": "forks are not modelled",
+    "s_cbranch_g_fork": "forks are not modelled",
+    "s_cbranch_join": "forks are not modelled",
+}
+
+
+@dataclass(slots=True, eq=False)
+class FlowBlock:
+    """A basic block.
+
+    Attributes:
+        index: Position in layout order.
+        label: Label of the machine block it begins, unique.
+        instructions: All instructions, the branch included.
+        effects: Parallel to ``instructions``.
+        branch: The branch that ends it, or ``None``.
+        taken: Index of the block the branch goes to, -1 if none.
+        next: Index of the block control falls into, -1 if none.
+        successors: Distinct successor indices, taken first.
+        predecessors: Distinct predecessor indices.
+        upward: Units read before they are written.
+        written: Units written.
+        live_in: Units live at entry.
+        live_out: Units live at exit.
+        merged: Units that need a block argument.
+    """
+
+    index: int
+    label: str
+    instructions: list[MachineInstruction]
+    effects: list[Effects] = field(default_factory=list)
+    branch: MachineInstruction | None = None
+    taken: int = -1
+    next: int = -1
+    successors: list[int] = field(default_factory=list)
+    predecessors: list[int] = field(default_factory=list)
+    upward: int = 0
+    written: int = 0
+    live_in: int = 0
+    live_out: int = 0
+    merged: int = 0
+
+
+@dataclass(slots=True)
+class Flow:
+    """The control flow graph of a kernel, in layout order.
+
+    Attributes:
+        blocks: Basic blocks; the first is the entry.
+        order: Reachable blocks in reverse postorder.
+        idom: Immediate dominator by block index, -1 for the entry and unreachable blocks.
+        children: Dominator tree.
+        wave_size: 32 or 64.
+    """
+
+    blocks: list[FlowBlock]
+    order: list[int]
+    idom: list[int]
+    children: list[list[int]]
+    wave_size: int
+
+
+def _refuse(instruction: MachineInstruction, kernel: str, reason: str) -> Exception:
+    return error(
+        f"kernel '{kernel}' cannot be lifted: {instruction.mnemonic} at pc {instruction.pc:#x}: {reason}",
+        "LIFT/002",
+        hint="compile the kernel so that every call is inlined and every jump is direct (for clang: -O1 or higher, "
+        "__attribute__((always_inline)))"
+        if "call" in reason or "jump" in reason
+        else None,
+    )
+
+
+def split_blocks(program: MachineProgram) -> list[FlowBlock]:
+    """Cut the program into basic blocks at branches and branch targets.
+
+    Raises:
+        LoomError: ``LIFT/002`` for control transfers that blocks cannot express, ``LIFT/003`` for a branch to the
+            middle of an instruction or outside of the kernel.
+    """
+    labels = {}
+    pieces: list[FlowBlock] = []
+    for machine_block in program.blocks:
+        run: list[MachineInstruction] = []
+        first = True
+
+        def close(run: list[MachineInstruction], first: bool, label: str) -> None:
+            index = len(pieces)
+            name = label if first else f"{label}_{index}"
+            if first:
+                labels[label] = index
+            pieces.append(FlowBlock(index, name, run))
+
+        for instruction in machine_block.instructions:
+            run.append(instruction)
+            mnemonic = instruction.row.mnemonic
+            if mnemonic in REFUSED:
+                raise _refuse(instruction, program.kernel, REFUSED[mnemonic])
+            if mnemonic in CONDITIONAL_BRANCHES or mnemonic == UNCONDITIONAL_BRANCH or mnemonic in ENDS:
+                close(run, first, machine_block.label)
+                run, first = [], False
+        if run or first:
+            close(run, first, machine_block.label)
+    for block in pieces:
+        last = block.instructions[-1] if block.instructions else None
+        mnemonic = last.row.mnemonic if last is not None else ""
+        falls = True
+        if last is not None and (mnemonic in CONDITIONAL_BRANCHES or mnemonic == UNCONDITIONAL_BRANCH):
+            block.branch = last
+            target = next((operand for operand in last.operands if isinstance(operand, BranchTarget)), None)
+            if target is None or target.label is None or target.label not in labels:
+                raise error(
+                    f"kernel '{program.kernel}' cannot be lifted: {mnemonic} at pc {last.pc:#x} leaves the kernel or "
+                    "jumps between instructions",
+                    "LIFT/003",
+                )
+            block.taken = labels[target.label]
+            falls = mnemonic != UNCONDITIONAL_BRANCH
+        elif mnemonic in ENDS:
+            falls = False
+        if falls:
+            if block.index + 1 == len(pieces):
+                where = f" at pc {last.pc:#x}" if last is not None else ""
+                raise error(f"kernel '{program.kernel}' runs past its last instruction{where}", "LIFT/003")
+            block.next = block.index + 1
+    for block in pieces:
+        for successor in (block.taken, block.next):
+            if successor >= 0 and successor not in block.successors:
+                block.successors.append(successor)
+                pieces[successor].predecessors.append(block.index)
+    return pieces
+
+
+def _postorder(blocks: list[FlowBlock]) -> list[int]:
+    order: list[int] = []
+    seen = {0}
+    stack: list[tuple[int, int]] = [(0, 0)]
+    while stack:
+        index, position = stack.pop()
+        successors = blocks[index].successors
+        if position < len(successors):
+            stack.append((index, position + 1))
+            following = successors[position]
+            if following not in seen:
+                seen.add(following)
+                stack.append((following, 0))
+        else:
+            order.append(index)
+    return order
+
+
+def _dominators(blocks: list[FlowBlock], order: list[int]) -> list[int]:
+    """Immediate dominators by the iterative algorithm of Cooper, Harvey and Kennedy."""
+    position = {index: i for i, index in enumerate(order)}
+    idom = [-1] * len(blocks)
+    idom[order[0]] = order[0]
+    changed = True
+    while changed:
+        changed = False
+        for index in order[1:]:
+            new = -1
+            for predecessor in blocks[index].predecessors:
+                if predecessor not in position or idom[predecessor] < 0:
+                    continue
+                if new < 0:
+                    new = predecessor
+                    continue
+                a, b = predecessor, new
+                while a != b:
+                    while position[a] > position[b]:
+                        a = idom[a]
+                    while position[b] > position[a]:
+                        b = idom[b]
+                new = a
+            if new != idom[index]:
+                idom[index] = new
+                changed = True
+    idom[order[0]] = -1
+    return idom
+
+
+def build_flow(program: MachineProgram, wave_size: int) -> Flow:
+    """Split, connect and order the blocks; compute effects and dominators (:func:`solve_liveness` comes later)."""
+    blocks = split_blocks(program)
+    analyzer = EffectAnalyzer(wave_size)
+    for block in blocks:
+        block.effects = [analyzer.analyze(instruction) for instruction in block.instructions]
+    order = _postorder(blocks)[::-1]
+    idom = _dominators(blocks, order)
+    children: list[list[int]] = [[] for _ in blocks]
+    for index in order:
+        if idom[index] >= 0:
+            children[idom[index]].append(index)
+    return Flow(blocks, order, idom, children, wave_size)
+
+
+def solve_liveness(flow: Flow) -> None:
+    """Compute ``live_in``, ``live_out`` from ``upward`` and ``written`` of every block (classic backward data flow)."""
+    blocks = flow.blocks
+    pending = list(flow.order)
+    queued = set(pending)
+    while pending:
+        index = pending.pop()
+        queued.discard(index)
+        block = blocks[index]
+        out = 0
+        for successor in block.successors:
+            out |= blocks[successor].live_in
+        block.live_out = out
+        live_in = block.upward | (out & ~block.written)
+        if live_in != block.live_in:
+            block.live_in = live_in
+            for predecessor in block.predecessors:
+                if predecessor not in queued:
+                    queued.add(predecessor)
+                    pending.append(predecessor)
+
+
+def place_merges(flow: Flow) -> None:
+    """Set ``merged`` of every block: units whose value depends on the way control came (pruned SSA form)."""
+    blocks = flow.blocks
+    frontier: list[set[int]] = [set() for _ in blocks]
+    reachable = set(flow.order)
+    for index in flow.order:
+        block = blocks[index]
+        if len(block.predecessors) < 2:
+            continue
+        for predecessor in block.predecessors:
+            runner = predecessor
+            while runner in reachable and runner != flow.idom[index] and runner >= 0:
+                frontier[runner].add(index)
+                runner = flow.idom[runner]
+    pending = list(flow.order)
+    while pending:
+        index = pending.pop()
+        written = blocks[index].written | blocks[index].merged
+        for target in frontier[index]:
+            block = blocks[target]
+            new = written & block.live_in & ~block.merged
+            if new:
+                block.merged |= new
+                pending.append(target)
