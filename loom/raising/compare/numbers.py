@@ -1,0 +1,96 @@
+"""Are two results equal under the workload's policy, and how far apart are they."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from loom.raising.buffers import TypedBuffer, compare_buffers, ulp_distances
+from loom.store.workload import Argument
+
+#: Upper ends of the error histogram's bins, in units in the last place.
+_BINS = (0, 1, 2, 4, 8, 16, 64, 256, 1024, 65536)
+
+
+def typed(argument: Argument, data: bytes) -> TypedBuffer:
+    """A buffer argument's bytes with its shape and element type."""
+    unsigned = argument.type[0] == "u"
+    element = f"i{argument.type[1:]}" if unsigned else argument.type
+    return TypedBuffer(argument.shape, element, data, unsigned)
+
+
+def compare_output(argument: Argument, policy: Mapping[str, Any], expected: bytes, actual: bytes) -> dict[str, Any]:
+    """Compare one output buffer of one shape under ``policy``.
+
+    ``bitwise``: the same bytes. ``close``: |a - e| <= atol + rtol * |e| in f64. ``ulp``: at most ``ulp`` units in the
+    last place apart. Returns the entry of a comparison's ``outputs``.
+    """
+    want, have = typed(argument, expected), typed(argument, actual)
+    kind = policy["policy"]
+    atol, rtol = (float(policy.get("atol", 0)), float(policy.get("rtol", 0))) if kind == "close" else (0.0, 0.0)
+    found = compare_buffers(have, want, atol, rtol, keep=8)
+    mismatches = found.mismatches
+    if kind == "bitwise":
+        mismatches = _different_elements(want, have)
+    elif kind == "ulp" and mismatches:
+        mismatches = _beyond(want, have, int(policy["ulp"]))
+    return {
+        "policy": dict(policy),
+        "equal": mismatches == 0,
+        "elements": found.count,
+        "mismatches": mismatches,
+        "largest_error": found.largest_error,
+        "largest_ulps": found.largest_ulps,
+        "histogram": histogram(want, have),
+        "first": [
+            {"index": list(m.index), "expected": m.expected, "actual": m.actual, "ulps": m.ulps} for m in found.first
+        ]
+        if mismatches
+        else [],
+    }
+
+
+def _different_elements(want: TypedBuffer, have: TypedBuffer) -> int:
+    import numpy
+
+    if want.data == have.data:
+        return 0
+    width = len(want.data) // max(want.count, 1)
+    a, b = (numpy.frombuffer(buffer.data, dtype=f"V{width}") for buffer in (want, have))
+    return int(numpy.count_nonzero(a != b))
+
+
+def _beyond(want: TypedBuffer, have: TypedBuffer, limit: int) -> int:
+    """Elements more than ``limit`` units apart; a NaN agrees with a NaN only."""
+    import numpy
+
+    a, b = want.values(), have.values()
+    nan_a, nan_b = numpy.isnan(a), numpy.isnan(b)
+    far = ulp_distances(have, want) > limit
+    return int(numpy.count_nonzero(numpy.where(nan_a | nan_b, nan_a != nan_b, far)))
+
+
+def histogram(want: TypedBuffer, have: TypedBuffer) -> list[dict[str, Any]]:
+    """Count elements by their distance in units in the last place; integers by their absolute difference."""
+    import numpy
+
+    if want.element[0] == "i":
+        a, b = want.values().astype(numpy.float64), have.values().astype(numpy.float64)
+        distance = numpy.abs(a - b)
+        lone = numpy.zeros(want.count, dtype=bool)
+    else:
+        distance = ulp_distances(have, want).astype(numpy.float64)
+        nan_a, nan_b = (numpy.isnan(want.values().astype(numpy.float64)),)
+        numpy.isnan(have.values().astype(numpy.float64))
+        distance = numpy.where(nan_a & nan_b, 0.0, distance)
+        lone = nan_a ^ nan_b
+    rows = []
+    low = -1.0
+    for high in _BINS:
+        count = int(numpy.count_nonzero((distance > low) & (distance <= high) & ~lone))
+        label = str(high) if high <= 1 else f"{int(low) + 1}–{high}" if int(low) + 1 != high else str(high)
+        rows.append({"ulps": label, "elements": count})
+        low = float(high)
+    rows.append({"ulps": f"> {_BINS[-1]}", "elements": int(numpy.count_nonzero((distance > low) & ~lone))})
+    rows.append({"ulps": "NaN", "elements": int(numpy.count_nonzero(lone))})
+    return rows
