@@ -40,7 +40,8 @@ _SYNONYMS = {
 
 _UNSIGNED = frozenset(f"{sign}{width}" for sign in ("u", "ui") for width in (8, 16, 32, 64))
 
-_SMALL_FLOATS = {"bf16": (8, 7), "f8E4M3": (4, 3), "f8E5M2": (5, 2)}
+#: Types that NumPy lacks, kept as bit patterns.
+_SMALL_FLOATS = frozenset(("bf16", "f8E4M3", "f8E5M2"))
 
 MAXIMUM_BYTES = 1 << 34
 """Largest buffer a command line may ask for: 16 GiB."""
@@ -86,10 +87,13 @@ class TypedBuffer:
         return numpy.frombuffer(self.data, dtype=kind)
 
     def values(self) -> numpy.ndarray[Any, Any]:
-        """The elements as numbers, flat: integers as they are, small floats widened to f64."""
+        """The elements as numbers, flat: integers as they are, small floats widened to f32."""
         stored = self.storage()
-        small = _SMALL_FLOATS.get(self.element)
-        return stored if small is None else decode_small_float(stored, self.element)
+        if self.element not in _SMALL_FLOATS:
+            return stored
+        from loom.reference.formats import FORMATS, decode
+
+        return decode(stored, FORMATS[self.element])
 
     def element_text(self, index: int) -> str:
         """Element ``index`` (flat) as a user reads it: enough digits to tell neighbours apart."""
@@ -105,69 +109,6 @@ def format_value(value: Any, element: str) -> str:
 
         return str(numpy.float32(value))
     return repr(float(value))
-
-
-def decode_small_float(bits: numpy.ndarray[Any, Any], element: str) -> numpy.ndarray[Any, Any]:
-    """Decode bit patterns of ``bf16``, ``f8E4M3`` (finite variant: only S.1111.111 is NaN) or ``f8E5M2`` to f64."""
-    import numpy
-
-    exponent_bits, mantissa_bits = _SMALL_FLOATS[element]
-    pattern = bits.astype(numpy.int64)
-    sign = numpy.where(pattern >> (exponent_bits + mantissa_bits), -1.0, 1.0)
-    exponent = (pattern >> mantissa_bits) & ((1 << exponent_bits) - 1)
-    mantissa = pattern & ((1 << mantissa_bits) - 1)
-    bias = (1 << (exponent_bits - 1)) - 1
-    normal = numpy.ldexp(1.0 + mantissa / (1 << mantissa_bits), exponent - bias)
-    subnormal = numpy.ldexp(mantissa / (1 << mantissa_bits), 1 - bias)
-    result = sign * numpy.where(exponent == 0, subnormal, normal)
-    top = exponent == (1 << exponent_bits) - 1
-    if element == "f8E4M3":
-        result = numpy.where(top & (mantissa == (1 << mantissa_bits) - 1), numpy.nan, result)
-    else:
-        special = numpy.where(mantissa == 0, sign * numpy.inf, numpy.nan)
-        result = numpy.where(top, special, result)
-    return numpy.asarray(result)
-
-
-def _round_shift(value: int, shift: int) -> int:
-    """``value >> shift`` rounded to nearest, ties to even."""
-    if shift <= 0:
-        return value << -shift
-    kept, rest, half = value >> shift, value & ((1 << shift) - 1), 1 << (shift - 1)
-    return kept + (1 if rest > half or (rest == half and kept & 1) else 0)
-
-
-def encode_small_float(value: float, element: str) -> int:
-    """Encode a number as ``bf16``, ``f8E4M3`` or ``f8E5M2``: through f32, then to nearest even.
-
-    ``f8E4M3`` has no infinity: overflow gives NaN. Returns the bit pattern.
-    """
-    exponent_bits, mantissa_bits = _SMALL_FLOATS[element]
-    try:
-        word = int(struct.unpack("<I", struct.pack("<f", value))[0])
-    except OverflowError:
-        word = 0x7F800000 | (0x80000000 if value < 0 else 0)
-    sign = (word >> 31) << (exponent_bits + mantissa_bits)
-    exponent, mantissa = (word >> 23) & 0xFF, word & 0x7FFFFF
-    top = (1 << exponent_bits) - 1
-    quiet_nan = (top << mantissa_bits) | (
-        (1 << mantissa_bits) - 1 if element == "f8E4M3" else 1 << (mantissa_bits - 1)
-    )
-    overflow = quiet_nan if element == "f8E4M3" else top << mantissa_bits
-    if exponent == 255:
-        return sign | (quiet_nan if mantissa else overflow)
-    if exponent == 0 and mantissa == 0:
-        return sign
-    bias = (1 << (exponent_bits - 1)) - 1
-    full = mantissa | (0x800000 if exponent else 0)
-    unbiased = (exponent or 1) - 127
-    target = unbiased + bias
-    if target >= 1:
-        pattern = _round_shift(full, 23 - mantissa_bits) + ((target - 1) << mantissa_bits)
-    else:
-        pattern = _round_shift(full, 23 - mantissa_bits + 1 - target)
-    limit = (top << mantissa_bits) | ((1 << mantissa_bits) - 1) if element == "f8E4M3" else top << mantissa_bits
-    return sign | (overflow if pattern >= limit else pattern)
 
 
 def parse_type(text: str, what: str) -> tuple[tuple[int, ...], str, bool]:
@@ -215,7 +156,10 @@ def parse_number(text: str, element: str, what: str) -> int:
     except ValueError:
         raise error(f"{what}: '{word}' is no {element} value", "BUFFER/002") from None
     if element in _SMALL_FLOATS:
-        return encode_small_float(value, element)
+        from loom.reference.formats import FORMATS, encode
+        from loom.reference.formats import parse_number as parse_float
+
+        return int(encode(parse_float(value, FORMATS[element]), FORMATS[element]).reshape(-1)[0])
     code = {"f16": "<e", "f32": "<f", "f64": "<d"}[element]
     try:
         raw = struct.pack(code, value)

@@ -187,4 +187,3 @@ def _keeps_old(instruction: MachineInstruction, form: str) -> bool:
         return True
     mnemonic = instruction.row.mnemonic
     return "_d16" in mnemonic or mnemonic == "v_writelane_b32"
-
