@@ -1,0 +1,1 @@
+"""Target-neutral passes: from a user's module to one specialised, fully inlined, structured kernel."""
