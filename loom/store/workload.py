@@ -290,8 +290,8 @@ class Workload:
         return document_hash(self.identity_document)
 
 
-def load_workload(path: str | Path) -> Workload:
-    """Read and check a ``workload.yaml``.
+def load_workload(path: str | Path, check_files: bool = True) -> Workload:
+    """Read and check a ``workload.yaml``; with ``check_files`` its native artifact must be there.
 
     Raises ``SCHEMA/001`` and ``SCHEMA/002`` for what the schema refuses and ``WORKLOAD/001`` for what contradicts
     itself, each with its line and column.
@@ -302,14 +302,14 @@ def load_workload(path: str | Path) -> Workload:
         raise error("a workload is a mapping", "SCHEMA/001", Location(str(where)))
     validate(document, "workload", str(where), locations)
     workload = Workload(where, document, locations)
-    found = list(_contradictions(workload))
+    found = list(_contradictions(workload, check_files))
     if found:
         raise LoomError(found)
     _ = workload.shapes
     return workload
 
 
-def _contradictions(workload: Workload) -> list[Diagnostic]:
+def _contradictions(workload: Workload, check_files: bool) -> list[Diagnostic]:
     found: list[Diagnostic] = []
 
     def report(message: str, *path: str | int, hint: str | None = None) -> None:
@@ -354,9 +354,9 @@ def _contradictions(workload: Workload) -> list[Diagnostic]:
             report(f"shape '{shape['name']}' sets the unknown parameter '{key}'", "shapes", index, "parameters", key)
     if not any(shape["kind"] == "production" for shape in document["shapes"]):
         report("no shape has the kind 'production'", "shapes")
-    for path_text, path in ((document["native"]["artifact"], ("native", "artifact")),):
-        if not (workload.folder / path_text).is_file():
-            report(f"the native artifact '{path_text}' is absent", *path)
+    artifact = document["native"]["artifact"]
+    if check_files and not (workload.folder / artifact).is_file():
+        report(f"the native artifact '{artifact}' is absent", "native", "artifact")
     return found
 
 

@@ -17,7 +17,7 @@ _QUESTIONS = {
     "scheduling": "Why does the program execute {form:g} {unit} where the {other} one executes {base:g}?",
     "waits": "Which producer forces {form:g} waits where the {other} program needs {base:g}?",
     "memory_traffic": "Which accesses move {form:g} bytes where the {other} program moves {base:g}?",
-    "allocation": "Which values are live together, that {form:g} {unit} are needed where the {other} program needs {base:g}?",
+    "allocation": "Which values live at once need {form:g} {unit}, where the {other} program needs {base:g}?",
 }
 
 
@@ -56,7 +56,7 @@ def compare(
         "previous": previous_name,
     }
     if candidate is None:
-        document = {
+        document: dict[str, Any] = {
             **base,
             "class": "unavailable",
             "reason": rejection or "the form gave no program",
@@ -160,16 +160,16 @@ def _compiler_evidence(
                     "verdict": verdict,
                 }
             )
-            worse_than_native = _worse(mine, base, policy.tolerance)
-            worse_than_previous = _worse(mine, before, policy.tolerance)
-            if worse_than_native or worse_than_previous:
+            worse_than_native = _worse(mine, base, metric, policy.tolerance)
+            worse_than_previous = _worse(mine, before, metric, policy.tolerance)
+            if metric.about and (worse_than_native or worse_than_previous):
                 other, value = ("native", base) if worse_than_native else ("previous", before)
                 questions.append(_question(metric, place, mine, value, other))
     return rows, _first_of_each(questions)
 
 
-def _worse(mine: float | None, base: float | None, tolerance: float) -> bool:
-    return mine is not None and base is not None and mine > base * tolerance
+def _worse(mine: float | None, base: float | None, metric: Metric, tolerance: float) -> bool:
+    return mine is not None and base is not None and mine > max(base * tolerance, base + metric.slack)
 
 
 def _question(metric: Metric, place: str | None, mine: float | None, base: float | None, other: str) -> dict[str, Any]:

@@ -80,8 +80,8 @@ def histogram(want: TypedBuffer, have: TypedBuffer) -> list[dict[str, Any]]:
         lone = numpy.zeros(want.count, dtype=bool)
     else:
         distance = ulp_distances(have, want).astype(numpy.float64)
-        nan_a, nan_b = (numpy.isnan(want.values().astype(numpy.float64)),)
-        numpy.isnan(have.values().astype(numpy.float64))
+        nan_a = numpy.isnan(want.values().astype(numpy.float64))
+        nan_b = numpy.isnan(have.values().astype(numpy.float64))
         distance = numpy.where(nan_a & nan_b, 0.0, distance)
         lone = nan_a ^ nan_b
     rows = []

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": (f"{_HERE}.compare", "compare a form with the oracle and the previous form"),
     "reduce": (f"{_HERE}.reduce", "minimize a diverging module to the smallest one that still diverges"),
     "accept": (f"{_HERE}.accept", "the numerical, compiler and physical gates of a workload"),
+    "execute": (f"{_HERE}.execute", "run a code object on every shape of a workload"),
     "run": (f"{_HERE}.run", "execute a code object on a device"),
     "reproduce": (f"{_HERE}.reproduce", "re-execute a recorded result and compare"),
     "store": (f"{_HERE}.store", "list, show, verify, prune and move stored evidence"),
