@@ -1,7 +1,7 @@
 """The target a module is specialised for, as facts that carry no target's name in code above ``loom/target``.
 
-A family (``amdgpu``, ``x86`` …) registers a resolver by import string; the resolver turns a selector such as ``gfx1100`` and the
-overrides of a target record (section 3.8 of the language reference) into a :class:`TargetConfiguration`.
+A family registers a resolver by import string; the resolver turns a selector and the overrides of a target record (section
+3.8 of the language reference) into a :class:`TargetConfiguration`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ class TargetConfiguration:
     """Everything target-neutral passes may know of a target.
 
     ``satisfies`` holds ``family:selector`` names whose code this target may use, itself included (``gfx1151`` may use
-    ``gfx11-generic`` code, not the reverse). ``capabilities`` are facts that ``requires [#cap<..>]`` is proven from: the
-    key is the capability's name without ``#``, the value its parameter.
+    ``gfx11-generic`` code, not the reverse). ``capabilities`` are facts that ``requires [#cap<..>]`` is proven from:
+    the key is the capability's name without ``#``, the value its parameter.
     """
 
     family: str
@@ -69,9 +69,10 @@ def resolve_target(
 
 
 def parse_target_selector(text: str) -> tuple[str, str]:
-    """Split ``family:selector``; a bare selector (``gfx1100``, an older spelling) belongs to ``amdgpu``'s registry entry.
+    """Split ``family:selector``.
 
-    The bare form goes to the one family whose name is registered first, so that no target is named here.
+    A bare selector (an older spelling) belongs to the family that was registered first, so that no target is named
+    here.
 
     Raises:
         LoomError: ``TARGET/002`` when the text is empty or has more than one colon.

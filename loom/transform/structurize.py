@@ -1,0 +1,304 @@
+"""From blocks and branches to structured control flow, so that everything behind it sees one block a region.
+
+The general form is a loop over a block number with a switch inside; the entry block stays in front of it. The frequent
+shape, a loop whose head decides and whose body is one block, becomes an ``scf.while`` of its own.
+"""
+
+from __future__ import annotations
+
+from loom.diagnostics import error
+from loom.ir import (
+    I1,
+    INDEX,
+    Block,
+    Builder,
+    FloatType,
+    IndexType,
+    IntegerType,
+    OffsetType,
+    Operation,
+    Region,
+    Type,
+    Value,
+    VectorType,
+)
+
+_RETURNS = frozenset({"func.return", "template.return", "kernel.return"})
+
+
+def structurize(function: Operation, region: Region) -> bool:
+    """Turn a region of several blocks into one block; return whether there was anything to do.
+
+    Raises:
+        LoomError: ``STRUCTURE/001`` when a value that has no placeholder (a view, a buffer) lives across branches.
+    """
+    if len(region.blocks) <= 1:
+        return False
+    _drop_unreachable(region)
+    _merge_chains(region)
+    while len(region.blocks) > 1 and _form_while(region):
+        _merge_chains(region)
+    if len(region.blocks) > 1:
+        _form_dispatch(function, region)
+    return True
+
+
+def _drop_unreachable(region: Region) -> None:
+    reached = {region.blocks[0]}
+    work = [region.blocks[0]]
+    while work:
+        for successor in work.pop().successors:
+            if successor not in reached:
+                reached.add(successor)
+                work.append(successor)
+    for block in [b for b in region.blocks if b not in reached]:
+        for op in reversed(block.operations):
+            op.drop_uses()
+            op.remove()
+        region.blocks.remove(block)
+
+
+def _merge_chains(region: Region) -> None:
+    """Join a block to the only block that branches to it, when that branch is unconditional."""
+    changed = True
+    while changed:
+        changed = False
+        for block in list(region.blocks[1:]):
+            before = block.predecessors
+            if len(before) != 1 or before[0] is block:
+                continue
+            branch = before[0].terminator
+            if branch is None or branch.name != "cfg.br":
+                continue
+            _splice(before[0], block, branch.operand_group("arguments"))
+            region.blocks.remove(block)
+            changed = True
+
+
+def _splice(into: Block, block: Block, values: list[Value]) -> None:
+    for argument, value in zip(block.arguments, values, strict=True):
+        argument.replace_all_uses_with(value)
+    branch = into.terminator
+    assert branch is not None
+    branch.erase()
+    for op in block.operations:
+        op.remove()
+        into.append(op)
+
+
+def _form_while(region: Region) -> bool:
+    """Make one ``scf.while`` of a head that decides and a body of one block that goes back to it."""
+    for head in region.blocks[1:]:
+        decision = head.terminator
+        if decision is None or decision.name != "cfg.cond_br":
+            continue
+        for taken, body in enumerate(decision.successors):
+            leave = decision.successors[1 - taken]
+            if body is head or body is leave or body.arguments:
+                continue
+            if body.successors != [head] or body.predecessors != [head]:
+                continue
+            if leave is head or leave.arguments:
+                continue
+            outside = [b for b in head.predecessors if b is not body]
+            if len(outside) != 1:
+                continue
+            enter = outside[0].terminator
+            back = body.terminator
+            if enter is None or enter.name != "cfg.br" or back is None or back.name != "cfg.br":
+                continue
+            _write_while(region, outside[0], head, body, leave, taken)
+            return True
+    return False
+
+
+def _write_while(region: Region, before: Block, head: Block, body: Block, leave: Block, taken: int) -> None:
+    enter = before.terminator
+    decision = head.terminator
+    back = body.terminator
+    assert enter is not None and decision is not None and back is not None
+    inside_head = [r for op in head.operations for r in op.results]
+    # What the head computes and others use leaves the loop as a forwarded value next to the head's own arguments.
+    escaping = [v for v in inside_head if any(u.parent is not head for u in _outer_users(v, region))]
+    forwarded = [*head.arguments, *escaping]
+    types = [v.type for v in forwarded]
+    if any(t.values for t in types):
+        raise _unsupported(head)
+    builder = Builder.before(enter)
+    inits = enter.operand_group("arguments")
+    placeholders = [_placeholder(builder, t, head) for t in types[len(head.arguments) :]]
+    before_block, after_block = Block(), Block()
+    loop = builder.create(
+        "scf.while",
+        [*inits, *placeholders],
+        types,
+        {},
+        [Region([before_block]), Region([after_block])],
+        result_names=[v.name for v in forwarded],
+    )
+    carried = [before_block.add_argument(v.type, v.name) for v in forwarded]
+    rounds = [after_block.add_argument(v.type, v.name) for v in forwarded]
+    decide = decision.operand("condition")
+    body_ops = set(body.operations)
+    for value, in_loop, result in zip(forwarded, rounds, loop.results, strict=True):
+        for user in list(value.users):
+            top = _top_in(user, region)
+            replacement = in_loop if top in body_ops else result if top.parent is not head else None
+            if replacement is not None:
+                for i, v in enumerate(user.operands):
+                    if v is value:
+                        user.set_operand(i, replacement)
+    for argument, value in zip(head.arguments, carried, strict=False):
+        argument.replace_all_uses_with(value)
+    head_values = [*carried[: len(head.arguments)], *forwarded[len(head.arguments) :]]
+    decision.remove()
+    for op in head.operations:
+        op.remove()
+        before_block.append(op)
+    end = Builder.at_end(before_block, decision._location)
+    if taken == 1:
+        one = end.constant(True, I1)
+        decide = end.create("scalar.xori", [decide, one], [I1]).results[0]
+    end.create("scf.condition", {"condition": decide, "values": head_values})
+    next_values = back.operand_group("arguments")
+    back.remove()
+    for op in body.operations:
+        op.remove()
+        after_block.append(op)
+    Builder.at_end(after_block, back._location).create("scf.yield", [*next_values, *rounds[len(head.arguments) :]])
+    back.drop_uses()
+    decision.drop_uses()
+    region.blocks.remove(head)
+    region.blocks.remove(body)
+    Builder.before(enter).create("cfg.br", [], [], {}, [], [leave])
+    enter.erase()
+
+
+def _top_in(op: Operation, region: Region) -> Operation:
+    """The operation directly in a block of ``region`` that ``op`` stands in."""
+    while op.parent is not None and op.parent.parent is not region:
+        outer = op.parent_op
+        if outer is None:
+            break
+        op = outer
+    return op
+
+
+def _outer_users(value: Value, region: Region) -> list[Operation]:
+    return [_top_in(user, region) for user in value.users]
+
+
+def _unsupported(block: Block) -> Exception:
+    location = block.first.location if block.first is not None else None
+    return error(
+        "a view, buffer or shape lives across branches of this control flow",
+        "STRUCTURE/001",
+        location,
+        hint="make it in the entry block, or write the loop with scf.for, scf.while and scf.if",
+    )
+
+
+def _placeholder(builder: Builder, type_: Type, block: Block) -> Value:
+    """A value for a place that nobody reads before it is written."""
+    if isinstance(type_, VectorType) and type_.is_static:
+        return builder.constant(0.0 if isinstance(type_.element, FloatType) else 0, type_)
+    if isinstance(type_, IndexType | OffsetType):
+        return builder.constant(0, type_)
+    if type_ is I1:
+        return builder.constant(False, type_)
+    if isinstance(type_, IntegerType):
+        return builder.constant(0, type_)
+    if isinstance(type_, FloatType):
+        return builder.constant(0.0, type_)
+    raise _unsupported(block)
+
+
+def _form_dispatch(function: Operation, region: Region) -> None:
+    """Loop over a block number, switch on it, and keep what lives across blocks in carried values."""
+    entry, *blocks = region.blocks
+    number = {block: i for i, block in enumerate(blocks)}
+    returns = [b for b in region.blocks if b.last is not None and b.last.name in _RETURNS]
+    template = returns[0].last if returns else None
+    result_types = [v.type for v in template.operands] if template is not None else []
+    crossing: list[Value] = []
+    for block in blocks:
+        own = [*block.arguments, *(r for op in block.operations for r in op.results)]
+        for v in own:
+            if v in block.arguments or any(u.parent is not block for u in _outer_users(v, region)):
+                if v.type.values:
+                    raise _unsupported(block)
+                crossing.append(v)
+    enter = entry.terminator
+    assert enter is not None
+    if enter.name in _RETURNS:
+        return
+    builder = Builder.before(enter)
+    slots = {v: i for i, v in enumerate(crossing)}
+    types: list[Type] = [INDEX, *result_types, *(v.type for v in crossing)]
+    done = len(blocks)
+    placeholders = [_placeholder(builder, t, entry) for t in types[1:]]
+
+    def leave(at: Builder, branch: Operation, state: list[Value]) -> list[Value]:
+        """The carried values after ``branch``, whose block started with ``state``."""
+        after = list(state)
+        if branch.name in _RETURNS:
+            after[0] = at.constant(done, INDEX)
+            after[1 : 1 + len(result_types)] = branch.operands
+            return after
+        if branch.name == "cfg.br":
+            target = branch.successors[0]
+            after[0] = at.constant(number[target], INDEX)
+            for argument, value in zip(target.arguments, branch.operand_group("arguments"), strict=True):
+                after[1 + len(result_types) + slots[argument]] = value
+            return after
+        chosen = [at.constant(number[s], INDEX) for s in branch.successors]
+        after[0] = at.create("scf.select", [branch.operand("condition"), *chosen], [INDEX]).results[0]
+        return after
+
+    start = leave(builder, enter, [builder.constant(done, INDEX), *placeholders])
+    before_block, after_block = Block(), Block()
+    loop = builder.create("scf.while", start, types, {}, [Region([before_block]), Region([after_block])])
+    state = [before_block.add_argument(t) for t in types]
+    test = Builder.at_end(before_block, function._location)
+    more = test.create("index.cmp", [state[0], test.constant(done, INDEX)], [I1], {"predicate": "ne"}).results[0]
+    test.create("scf.condition", {"condition": more, "values": state})
+    current = [after_block.add_argument(t) for t in types]
+    cases: list[Region] = []
+    for block in blocks:
+        case = Block()
+        branch = block.terminator
+        assert branch is not None
+        first = 1 + len(result_types)
+        local: dict[Value, Value] = {v: current[first + i] for v, i in slots.items()}
+        defined = {*block.arguments, *(r for op in block.operations for r in op.results)}
+        mapping = {v: c for v, c in local.items() if v not in defined or v in block.arguments}
+        for op in block.operations:
+            if op is not branch:
+                case.append(op.clone(mapping))
+        at = Builder.at_end(case, branch._location)
+        copy = branch.clone(mapping)
+        values = [*current[:first], *(mapping.get(v, current[first + slots[v]]) for v in crossing)]
+        after = leave(at, copy, values)
+        at.create("scf.yield", after)
+        copy.drop_uses()
+        cases.append(Region([case]))
+    default = Block()
+    Builder.at_end(default, function._location).create("scf.yield", current)
+    step = Builder.at_end(after_block, function._location)
+    switch = step.create(
+        "scf.switch",
+        [current[0]],
+        types,
+        {"keys": tuple(range(len(blocks)))},
+        [*cases, Region([default])],
+    )
+    step.create("scf.yield", switch.results)
+    final = Builder.before(enter)
+    return_name = {"func.def": "func.return", "template.def": "template.return"}.get(function.name, "kernel.return")
+    final.create(return_name, loop.results[1 : 1 + len(result_types)])
+    enter.erase()
+    for block in blocks:
+        for op in reversed(block.operations):
+            op.drop_uses()
+            op.remove()
+        region.blocks.remove(block)

@@ -1,0 +1,226 @@
+"""Unrolling of counted loops, full and partial, with the order of the copies that ``schedule(…)`` asks for."""
+
+from __future__ import annotations
+
+from loom.diagnostics import error
+from loom.ir import INDEX, Block, Builder, Module, Operation, Region, Type, Value
+from loom.transform.control_flow import trip_count, yielded
+from loom.transform.folding import constant_of
+from loom.transform.passes import PassContext
+from loom.transform.simplify import simplify_body
+
+# A guard against a typing mistake in a bound, far above what any kernel's instruction cache could hold.
+_LARGEST_FULL_UNROLL = 4096
+
+
+def unroll(module: Module, context: PassContext) -> int:
+    """Unroll every ``scf.for`` that asks for it, innermost first; return how many loops were unrolled.
+
+    Raises:
+        LoomError: ``UNROLL/001`` when a full unroll has no provable trip count, ``UNROLL/002`` for a factor that is no
+            constant, ``UNROLL/003`` for a trip count that is too large to write out.
+    """
+    count = 0
+    for symbol in list(module.operations):
+        loops = [op for op in symbol.walk() if op.name == "scf.for"]
+        for loop in reversed(loops):
+            if loop.parent is None:
+                continue
+            if loop.optional_operand("unroll_factor") is not None:
+                count += _unroll_by_factor(loop)
+            elif loop.attributes.get("unroll"):
+                # Bounds of an inner loop are often known only once what is around it is folded.
+                count += _unroll_fully(loop)
+        if count:
+            simplify_body(symbol)
+    return count
+
+
+def _unroll_fully(loop: Operation) -> int:
+    trips = trip_count(loop)
+    if trips is None:
+        raise error(
+            "the trip count of this 'unroll' loop cannot be proven",
+            "UNROLL/001",
+            loop.location,
+            hint="make both bounds and the step constants, or write unroll(%factor), which keeps a loop",
+        )
+    if trips > _LARGEST_FULL_UNROLL:
+        raise error(
+            f"a full unroll would write this loop's body {trips} times",
+            "UNROLL/003",
+            loop.location,
+            hint=f"the limit is {_LARGEST_FULL_UNROLL}; write unroll(%factor)",
+        )
+    lower, step = constant_of(loop.operand("lower")), constant_of(loop.operand("step"))
+    builder = Builder.before(loop)
+    induction = [builder.constant(lower + i * step, loop.operand("lower").type) for i in range(trips)]
+    values = _write_copies(loop, loop.body("body"), loop, induction, loop.operand_group("inits"))
+    loop.replace_with(values)
+    return 1
+
+
+def _unroll_by_factor(loop: Operation) -> int:
+    factor_value = loop.optional_operand("unroll_factor")
+    assert factor_value is not None
+    factor = constant_of(factor_value)
+    if not isinstance(factor, int) or factor < 0:
+        raise error(
+            "the unroll factor is not a constant that is at least zero",
+            "UNROLL/002",
+            loop.location,
+            hint="use an index.constant or a config value",
+        )
+    loop.set_operand_group("unroll_factor", [])
+    trips = trip_count(loop)
+    if trips is not None and 1 < trips <= factor:
+        return _unroll_fully(loop)
+    if factor <= 1:
+        return 0
+    lower, upper, step = (loop.operand(name) for name in ("lower", "upper", "step"))
+    builder = Builder.before(loop)
+    kind = lower.type
+    one_step = constant_of(step)
+    if isinstance(one_step, int):
+        wide_step = builder.constant(one_step * factor, kind)
+    else:
+        wide_step = step
+        for _ in range(factor - 1):
+            wide_step = builder.create("index.add", [wide_step, step], [kind]).results[0]
+    # The main loop runs while a whole group of rounds fits; the rest runs one by one behind it.
+    if trips is not None:
+        lower_constant = constant_of(lower)
+        main_upper = builder.constant(lower_constant + (trips - trips % factor) * one_step, kind)
+    else:
+        span = builder.create("index.sub", [upper, lower], [kind]).results[0]
+        zero = builder.constant(0, kind)
+        whole = _positive(builder, span, zero, kind)
+        groups = builder.create("index.div", [_as_index(builder, whole), _as_index(builder, wide_step)]).results[0]
+        length = builder.create("index.mul", [groups, _as_index(builder, wide_step)]).results[0]
+        main_upper = builder.create("index.add", [lower, _as_type(builder, length, kind)], [kind]).results[0]
+    main = loop.clone()
+    loop.parent.insert_before(loop, main)  # type: ignore[union-attr]
+    main.set_operand(1, main_upper)
+    main.set_operand(2, wide_step)
+    body = main.body("body")
+    original = Region([Block()])
+    source = original.blocks[0]
+    for argument in body.arguments:
+        source.add_argument(argument.type, argument.name)
+    for old, new in zip(body.arguments, source.arguments, strict=True):
+        old.replace_all_uses_with(new)
+    for op in body.operations:
+        op.remove()
+        source.append(op)
+    terminator = Builder.at_end(body, loop._location).create("scf.yield", [])
+    inner = Builder.before(terminator)
+    induction = [body.arguments[0]]
+    for _ in range(factor - 1):
+        induction.append(inner.create("index.add", [induction[-1], step], [kind]).results[0])
+    values = _write_copies(loop, source, terminator, induction, body.arguments[1:])
+    terminator.set_operand_group("values", values)
+    for op in reversed(source.operations):
+        op.drop_uses()
+        op.remove()
+    if trips is not None and trips % factor == 0:
+        loop.replace_with(main.results)
+    else:
+        loop.set_operand(0, main_upper)
+        loop.set_operand_group("inits", main.results)
+    return 1
+
+
+def _positive(builder: Builder, span: Value, zero: Value, kind: Type) -> Value:
+    if kind is INDEX:
+        return builder.create("index.max", [span, zero], [INDEX]).results[0]
+    return span
+
+
+def _as_index(builder: Builder, value: Value) -> Value:
+    if value.type is INDEX:
+        return value
+    return builder.create("index.cast", [value], [INDEX]).results[0]
+
+
+def _as_type(builder: Builder, value: Value, kind: Type) -> Value:
+    if value.type is kind:
+        return value
+    return builder.create("index.cast", [value], [kind]).results[0]
+
+
+def _write_copies(
+    loop: Operation, source: Block, anchor: Operation, induction: list[Value], inits: list[Value]
+) -> list[Value]:
+    """Write one copy of ``source`` before ``anchor`` for each induction value; return the values carried out."""
+    carried = list(inits)
+    copies: list[list[Operation]] = []
+    for position in induction:
+        mapping: dict[Value, Value] = {source.arguments[0]: position}
+        mapping.update(zip(source.arguments[1:], carried, strict=True))
+        copy: list[Operation] = []
+        for op in source.operations:
+            if op.definition.is_terminator:
+                continue
+            made = op.clone(mapping)
+            anchor.parent.insert_before(anchor, made)  # type: ignore[union-attr]
+            copy.append(made)
+        copies.append(copy)
+        carried = [mapping.get(v, v) for v in yielded(source)]
+    schedule = loop.attributes.get("schedule")
+    if schedule in ("interleaved", "recurrence"):
+        _interleave(copies, anchor, reads_first=schedule == "recurrence")
+    return carried
+
+
+def _interleave(copies: list[list[Operation]], anchor: Operation, reads_first: bool) -> None:
+    """Reorder the copies within what data and effects allow.
+
+    Interleaved: operation k of every copy together. Recurrence: everything that does not depend on a carried value first,
+    so that the chain through the carried values stands alone at the end. Ordered effects keep their order in both.
+    """
+    order: list[Operation] = []
+    if reads_first:
+        inside = {op for copy in copies for op in copy}
+        late: set[Operation] = set()
+        for copy_index, copy in enumerate(copies):
+            for op in copy:
+                feeds = [v.owner for v in op.operands if isinstance(v.owner, Operation) and v.owner in inside]
+                earlier_copy = any(f not in set(copy) for f in feeds) if copy_index else False
+                if earlier_copy or any(f in late for f in feeds) or not _may_move(op):
+                    late.add(op)
+        order = [op for copy in copies for op in copy if op not in late]
+        order += [op for copy in copies for op in copy if op in late]
+    else:
+        for row in range(max(map(len, copies), default=0)):
+            order += [copy[row] for copy in copies if row < len(copy)]
+    if not _order_is_legal(order, [op for copy in copies for op in copy]):
+        return
+    for op in order:
+        op.move_before(anchor)
+
+
+def _may_move(op: Operation) -> bool:
+    return op.definition.is_pure or ("reads" in op.definition.traits and "writes" not in op.definition.traits)
+
+
+def _order_is_legal(order: list[Operation], before: list[Operation]) -> bool:
+    """Definitions stay before uses, and no op with effects passes another one unless both only read."""
+    place = {op: i for i, op in enumerate(order)}
+    for op in order:
+        for inner in op.walk():
+            for v in inner.operands:
+                if isinstance(v.owner, Operation) and place.get(v.owner, -1) > place[op]:
+                    return False
+    effects = [op for op in before if not op.definition.is_pure or op.regions]
+    last_write = -1
+    last_any = -1
+    for op in effects:
+        if _may_move(op) and not op.regions:
+            if place[op] < last_write:
+                return False
+        else:
+            if place[op] < last_any:
+                return False
+            last_write = place[op]
+        last_any = max(last_any, place[op])
+    return True
