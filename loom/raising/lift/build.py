@@ -33,7 +33,7 @@ from loom.raising.lift.units import (
     type_units,
     units_in,
 )
-from loom.target.amdgpu.machine import BranchTarget, Immediate, Inline, Literal, MachineInstruction, Register
+from loom.target.amdgpu.machine import Immediate, Inline, Literal, MachineInstruction, Register
 
 Located = tuple[Value, int]
 
@@ -94,7 +94,7 @@ class BodyBuilder:
         self.undefined: list[int] = []
         self.operations: dict[Operation, MachineInstruction] = {}
         self._types: dict[tuple[int, int], RegisterType] = {}
-        self._immediates: dict[tuple[object, ...], dict[str, Attribute]] = {}
+        self._keys: dict[str, Word] = {}
         self._current: Block = self.entry_block
         self._state: dict[int, Located] = {}
         self._parts: dict[tuple[int, int, int], Value] = {}
@@ -229,7 +229,7 @@ class BodyBuilder:
                 self.live_in_definition,
                 (),
                 (self._type(unit, 1),),
-                {"key": f"amdgpu.undefined.{describe(unit)}"},
+                {"key": Word(f"amdgpu.undefined.{describe(unit)}")},
             )
             anchor = self.entry_block.first
             while anchor is not None and anchor.definition is self.live_in_definition:
@@ -247,7 +247,7 @@ class BodyBuilder:
         found = self._parts.get(key)
         if found is None:
             unit, _ = type_units(type_)
-            op = self._append(self.slice_definition, [value], [self._type(unit + offset, count)], {"offset": offset})
+            op = self._append(self.slice_definition, [value], [self._type(unit + offset, count)], {"unit": offset})
             found = self._parts[key] = op.results[0]
         return found
 
@@ -291,9 +291,13 @@ class BodyBuilder:
         table = _half_immediates(instruction, "")
         if instruction.y is not None:
             table.update(_half_immediates(instruction.y, "y_"))
-        if instruction.raw:
-            table["raw"] = instruction.raw
         return table
+
+    def _key(self, name: str) -> Word:
+        found = self._keys.get(name)
+        if found is None:
+            found = self._keys[name] = Word(f"amdgpu.{name}")
+        return found
 
     def _instruction(
         self, instruction: MachineInstruction, effects: Effects, partial: bool, through: tuple[Access, ...], live: int
@@ -314,11 +318,19 @@ class BodyBuilder:
         key = instruction.row.mnemonic
         if instruction.y is not None:
             key = f"{key}.{instruction.y.row.mnemonic}"
+        attributes: dict[str, Attribute] = {"key": self._key(key)}
+        immediates = self.immediates(instruction)
+        if immediates:
+            attributes["immediates"] = immediates
+        if instruction.form and instruction.form != instruction.row.encodings[0].form:
+            attributes["form"] = Word(instruction.form)
+        if instruction.raw:
+            attributes["raw"] = instruction.raw
         op = self._append(
             self.op_definition,
             operands,
             types,
-            {"key": f"amdgpu.{key}", **self.immediates(instruction)},
+            attributes,
         )
         results = op.results
         for position, access in enumerate(defs):
@@ -395,7 +407,7 @@ class BodyBuilder:
                 self.live_in_definition,
                 [],
                 [self._type(live_in.unit, live_in.count)],
-                {"key": live_in.key},
+                {"key": Word(live_in.key)},
                 self.entry_block,
             )
             op.results[0].name = live_in.name
@@ -485,29 +497,22 @@ def _half_immediates(instruction: MachineInstruction, prefix: str) -> dict[str, 
     """Immediates of one half of an instruction, their names prefixed."""
     table: dict[str, Attribute] = {}
     for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True):
-        kind = operand.__class__
-        if kind is Register:
-            word = _slot_word(operand)  # type: ignore[arg-type]
-            if word is not None:
-                table[prefix + slot.name] = word
-            elif operand.half:  # type: ignore[union-attr]
+        if isinstance(operand, Register):
+            if operand.bank in _WORD_BANKS:
+                table[prefix + slot.name] = Word(operand.bank)
+            elif operand.half:
                 table[f"{prefix}{slot.name}_half"] = 1
-        elif kind is Inline:
-            table[prefix + slot.name] = operand.value  # type: ignore[union-attr]
-        elif kind is Literal:
+        elif isinstance(operand, Inline | Immediate):
+            table[prefix + slot.name] = operand.value
+        elif isinstance(operand, Literal):
             table[prefix + slot.name] = Word("literal")
-            table[prefix + "literal"] = operand.bits  # type: ignore[union-attr]
-        elif kind is Immediate:
-            table[prefix + slot.name] = operand.value  # type: ignore[union-attr]
-        elif kind is BranchTarget:
-            continue
+            table[prefix + "literal"] = operand.bits
     for name, value in instruction.modifiers.items():
         table[prefix + name] = value
-    if instruction.form and not prefix and instruction.form != instruction.row.encodings[0].form:
-        table["form"] = Word(instruction.form)
     return table
 
 
+#: Operands that are no register of their own: absent addresses, ``null``, apertures, tests of a mask.
 _WORD_BANKS = frozenset(
     (
         "off",
@@ -522,8 +527,3 @@ _WORD_BANKS = frozenset(
         "lds_direct",
     )
 )
-
-
-def _slot_word(register: Register) -> Word | None:
-    """The word for an operand that is no register of its own (``off``, ``null``, apertures)."""
-    return Word(register.bank) if register.bank in _WORD_BANKS else None
