@@ -126,7 +126,7 @@ def _write_while(region: Region, before: Block, head: Block, body: Block, leave:
         raise _unsupported(head)
     builder = Builder.before(enter)
     inits = enter.operand_group("arguments")
-    placeholders = [_placeholder(builder, t, head) for t in types[len(head.arguments) :]]
+    placeholders = [placeholder(builder, t, head) for t in types[len(head.arguments) :]]
     before_block, after_block = Block(), Block()
     loop = builder.create(
         "scf.while",
@@ -198,7 +198,7 @@ def _unsupported(block: Block) -> Exception:
     )
 
 
-def _placeholder(builder: Builder, type_: Type, block: Block) -> Value:
+def placeholder(builder: Builder, type_: Type, block: Block) -> Value:
     """A value for a place that nobody reads before it is written."""
     if isinstance(type_, VectorType) and type_.is_static:
         return builder.constant(0.0 if isinstance(type_.element, FloatType) else 0, type_)
@@ -236,7 +236,7 @@ def _form_dispatch(function: Operation, region: Region) -> None:
     slots = {v: i for i, v in enumerate(crossing)}
     types: list[Type] = [INDEX, *result_types, *(v.type for v in crossing)]
     done = len(blocks)
-    placeholders = [_placeholder(builder, t, entry) for t in types[1:]]
+    placeholders = [placeholder(builder, t, entry) for t in types[1:]]
 
     def leave(at: Builder, branch: Operation, state: list[Value]) -> list[Value]:
         """The carried values after ``branch``, whose block started with ``state``."""
