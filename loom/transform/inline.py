@@ -19,7 +19,8 @@ def inline(module: Module, context: PassContext) -> int:
     """Inline all calls in kernels, callees first simplified and made structured; drop the definitions then.
 
     Raises:
-        LoomError: ``INLINE/001`` for recursion, ``INLINE/002`` for a callee that only is declared; selection's own errors.
+        LoomError: ``INLINE/001`` for recursion, ``INLINE/002`` for a callee that only is declared; selection's own
+            errors.
     """
     count = 0
     for op in list(module.operations):
@@ -48,7 +49,7 @@ def inline(module: Module, context: PassContext) -> int:
                 count += 1
             simplify_body(caller)
     for op in list(module.operations):
-        if (op.name.startswith(("template.", "func.")) and op not in callers) or (kernels and op.name in ("func.def", "func.decl")):
+        if op.name.startswith("template.") or (op.name.startswith("func.") and (kernels or op not in callers)):
             op.erase()
     return count
 

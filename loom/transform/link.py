@@ -13,7 +13,9 @@ _CHECK = frozenset({"check.case", "check.scenario", "check.benchmark"})
 
 
 def link(module: Module, context: PassContext) -> int:
-    """Resolve declarations in the context's libraries, prune to what its roots reach; return symbols added and removed."""
+    """Resolve declarations in the context's libraries, prune to what its roots reach; return symbols added and
+    removed.
+    """
     added = resolve_declarations(module, context.libraries)
     roots = context.roots or tuple(
         op.symbol for op in module.operations if op.name in ("kernel.def", "low.kernel.def") and op.symbol
@@ -56,7 +58,8 @@ def resolve_declarations(module: Module, libraries: Sequence[Module]) -> int:
     A template family's declaration stays; implementations of the family are taken from every library.
 
     Raises:
-        LoomError: ``LINK/001`` when two libraries export the same symbol, ``LINK/003`` when a library's symbol clashes with
+        LoomError: ``LINK/001`` when two libraries export the same symbol, ``LINK/003`` when a library's symbol
+            clashes with
             another definition of the module, ``LINK/004`` for a definition of another signature.
     """
     if not libraries:
@@ -195,8 +198,8 @@ def prune(module: Module, roots: Sequence[str]) -> int:
         work.extend(implementations.get(name, ()))
     removed = 0
     for op in module.operations:
-        symbol = op.symbol
-        if symbol is None or (symbol not in reached and op.name not in ("config.def", "config.decl")):
+        name_of = op.symbol
+        if name_of is None or (name_of not in reached and op.name not in ("config.def", "config.decl")):
             op.erase()
             removed += 1
     return removed

@@ -12,7 +12,9 @@ _THROUGH = {"buffer.view": 0, "view.subview": 0, "view.refine": 0, "buffer.assum
 
 
 def root_of(value: Value) -> Value:
-    """Follow a view or buffer to where it comes from: an argument, an allocation, a noalias result, or a join of several."""
+    """Follow a view or buffer to where it comes from: an argument, an allocation, a noalias result, or a join of
+    several.
+    """
     while True:
         op = value.defining_op
         if op is None or op.name not in _THROUGH:

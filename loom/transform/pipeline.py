@@ -56,8 +56,8 @@ class PipelineResult:
 def run_default_pipeline(module: Module, options: PipelineOptions) -> PipelineResult:
     """Link, specialise, inline and optimise a copy of ``module`` for one root (or all its kernels).
 
-    Behind it every ``kernel.def`` has a single structured block, no calls, no config values, no templates; Low helpers that
-    ``low.invoke`` names are still there.
+    Behind it every ``kernel.def`` has a single structured block, no calls, no config values, no templates; Low
+    helpers that ``low.invoke`` names are still there.
 
     Raises:
         LoomError: whatever a pass refuses; ``TARGET/005`` when the root's target and the asked one exclude each other,
@@ -78,7 +78,9 @@ def run_default_pipeline(module: Module, options: PipelineOptions) -> PipelineRe
 
 
 def choose_target(module: Module, options: PipelineOptions) -> TargetConfiguration:
-    """The target of a compilation: the asked one, checked against what the root names, else the root's, else the default."""
+    """The target of a compilation: the asked one, checked against what the root names, else the root's, else the
+    default.
+    """
     root = _root(module, options.root)
     name = root.attributes.get("target") if root is not None else None
     record = module.symbol(str(name)) if name is not None else None

@@ -10,11 +10,12 @@ from loom.transform.target import TargetConfiguration, resolve_target
 def select_implementation(module: Module, apply: Operation, target: TargetConfiguration) -> Operation:
     """Choose the ``template.def`` for an apply site (section 3.1 of the language reference).
 
-    Candidates of the family with identical types → usable target → every ``where`` provable → every ``requires`` provable →
-    highest priority; no priority ranks lowest.
+    Candidates of the family with identical types → usable target → every ``where`` provable → every ``requires``
+    provable → highest priority; no priority ranks lowest.
 
     Raises:
-        LoomError: ``SELECT/001`` when no candidate survives (with the reason for each), ``SELECT/002`` when two survive with
+        LoomError: ``SELECT/001`` when no candidate survives (with the reason for each), ``SELECT/002`` when two
+            survive with
             equal priority.
     """
     family = str(apply.attributes["family"])

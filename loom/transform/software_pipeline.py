@@ -1,7 +1,8 @@
 """``pipeline(depth)``: the reads of a loop, and what makes their addresses, run ``depth - 1`` rounds ahead.
 
-The body is split into an early part (reads whose addresses do not depend on carried values, with their pure producers) and the
-rest. What the rest needs of the early part travels through a queue of carried values; a prologue fills it, an epilogue drains it.
+The body is split into an early part (reads whose addresses do not depend on carried values, with their pure
+producers) and the rest. What the rest needs of the early part travels through a queue of carried values; a prologue
+fills it, an epilogue drains it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ def pipeline_loops(module: Module, context: PassContext) -> int:
     """Pipeline every ``scf.for`` that asks for it, innermost first; return how many.
 
     Raises:
-        LoomError: ``PIPELINE/001`` for a depth that is no constant in 1..65535, ``PIPELINE/002`` for an op that may not stand in a
+        LoomError: ``PIPELINE/001`` for a depth that is no constant in 1..65535, ``PIPELINE/002`` for an op that may
+            not stand in a
             pipelined loop.
     """
     count = 0
@@ -141,7 +143,8 @@ def _pipeline(loop: Operation, depth: int) -> int:
         return list(made.results)
 
     def below(b: Builder, induction: Value, limit: Value) -> Value:
-        return b.create("index.cmp", [induction, limit], [I1], {"predicate": "slt" if kind is INDEX else "ult"}).results[0]
+        predicate = "slt" if kind is INDEX else "ult"
+        return b.create("index.cmp", [induction, limit], [I1], {"predicate": predicate}).results[0]
 
     def compute(b: Builder, induction: Value, carried: Sequence[Value], loaded: Sequence[Value]) -> list[Value]:
         """Run the late part for one round; return the next carried values."""
@@ -171,6 +174,10 @@ def _pipeline(loop: Operation, depth: int) -> int:
         for _ in range(ahead):
             distance = builder.create("index.add", [distance, step], [kind]).results[0]
         main_upper = builder.create("index.sub", [upper, distance], [kind]).results[0]
+        if kind is not INDEX:
+            # Byte counts do not go below zero.
+            enough = below(builder, distance, upper)
+            main_upper = builder.create("scf.select", [enough, main_upper, lower], [kind]).results[0]
     inits = loop.operand_group("inits")
     flat = [v for entry in queue for v in entry]
     main_body = Block()

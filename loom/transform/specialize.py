@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from loom.diagnostics import error
@@ -39,7 +40,8 @@ def config_value(module: Module, record: Operation | None, key: str, context: Pa
     """The value of a config key: a binding of the command line, else the module's definition.
 
     Raises:
-        LoomError: ``CONFIG/001`` when nothing gives a value, ``CONFIG/002`` for a binding of the wrong type, ``CONFIG/003`` when a
+        LoomError: ``CONFIG/001`` when nothing gives a value, ``CONFIG/002`` for a binding of the wrong type,
+            ``CONFIG/003`` when a
             declared predicate does not hold.
     """
     if key in context.config:
@@ -67,7 +69,9 @@ def config_value(module: Module, record: Operation | None, key: str, context: Pa
 
 
 def convert_config(value: object, type_: Type, key: str, user: Operation) -> Any:
-    """Convert a binding (text or a JSON value) to the Python value of ``type_``; ``CONFIG/002`` when it does not fit."""
+    """Convert a binding (text or a JSON value) to the Python value of ``type_``; ``CONFIG/002`` when it does not
+    fit.
+    """
     try:
         if isinstance(type_, IntegerType) and type_.width == 1:
             if isinstance(value, bool):
@@ -81,12 +85,15 @@ def convert_config(value: object, type_: Type, key: str, user: Operation) -> Any
             return float(str(value))
     except (ValueError, KeyError):
         raise error(
-            f"'{value}' is no value of type {type_} for config '{key}'", "CONFIG/002", user.location, hint="check the binding"
+            f"'{value}' is no value of type {type_} for config '{key}'",
+            "CONFIG/002",
+            user.location,
+            hint="check the binding",
         ) from None
     return value
 
 
-_PREDICATES = {
+_PREDICATES: Mapping[str, Callable[..., bool]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
     "lt": lambda a, b: a < b,
@@ -105,7 +112,7 @@ _PREDICATES = {
 def holds(predicate: Predicate, value: Any) -> bool:
     """Whether a predicate over one value (its references all name it) holds for ``value``."""
     arguments = [a if isinstance(a, int | float) else value for a in predicate.arguments]
-    return bool(_PREDICATES[predicate.name](*arguments))
+    return _PREDICATES[predicate.name](*arguments)
 
 
 def _text(predicate: Predicate) -> str:

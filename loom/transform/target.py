@@ -1,7 +1,7 @@
 """The target a module is specialised for, as facts that carry no target's name in code above ``loom/target``.
 
-A family registers a resolver by import string; the resolver turns a selector and the overrides of a target record (section
-3.8 of the language reference) into a :class:`TargetConfiguration`.
+A family registers a resolver by import string; the resolver turns a selector and the overrides of a target record
+(section 3.8 of the language reference) into a :class:`TargetConfiguration`.
 """
 
 from __future__ import annotations

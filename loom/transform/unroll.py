@@ -175,8 +175,9 @@ def _write_copies(
 def _interleave(copies: list[list[Operation]], anchor: Operation, reads_first: bool) -> None:
     """Reorder the copies within what data and effects allow.
 
-    Interleaved: operation k of every copy together. Recurrence: everything that does not depend on a carried value first,
-    so that the chain through the carried values stands alone at the end. Ordered effects keep their order in both.
+    Interleaved: operation k of every copy together. Recurrence: everything that does not depend on a carried value
+    first, so that the chain through the carried values stands alone at the end. Ordered effects keep their order in
+    both.
     """
     order: list[Operation] = []
     if reads_first:
