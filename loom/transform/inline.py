@@ -108,9 +108,7 @@ def state_preconditions(callee: Operation, call: Operation) -> list[Value]:
             )
         if stated:
             operands = [arguments[i] for i in positions]
-            made = builder.create(
-                name, {"values": operands}, [v.type for v in operands], {"predicates": tuple(stated)}
-            )
+            made = builder.create(name, {"values": operands}, [v.type for v in operands], {"predicates": tuple(stated)})
             for i, result in zip(positions, made.results, strict=True):
                 result.name = arguments[i].name
                 arguments[i] = result

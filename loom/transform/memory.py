@@ -107,5 +107,3 @@ def _share_in(block: Block) -> int:
 def _touches(op: Operation) -> bool:
     traits = op.definition.traits
     return "writes" in traits or "call" in traits or op.name.startswith("kernel.barrier")
-
-
