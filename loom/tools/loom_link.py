@@ -31,28 +31,29 @@ MODES = ("auto", "link", "archive", "merge")
 def run(argv: Sequence[str]) -> int:
     """Parse the command line and link."""
     parser = make_parser("loom-link", DESCRIPTION)
-    parser.add_argument("inputs", nargs="+", metavar="FILE", help="text module ('-' for stdin)")
-    parser.add_argument("--library", action="append", default=[], metavar="FILE", help="module to resolve against
-    (repeat)") parser.add_argument("--root", action="append", default=[], metavar="@SYMBOL", help="keep what this
-    reaches (repeat)") parser.add_argument("--mode", choices=MODES, default="auto")
-    parser.add_argument("--from", dest="source", choices=("auto", "text"), default="auto", help="input form")
-    parser.add_argument("--to", choices=("text",), default="text", help="output form")
-    parser.add_argument("--output", default="-", metavar="FILE", help="where the module goes (default: stdout)")
-    parser.add_argument("--list-symbols", action="store_true", help="print the symbols and stop")
-    parser.add_argument("--print-plan", action="store_true", help="print, as JSON, what comes from where, and stop")
-    parser.add_argument("--print-config-schema", action="store_true", help="print the config keys as JSON Schema and
-    stop") parser.add_argument(
+    add = parser.add_argument
+    add("inputs", nargs="+", metavar="FILE", help="text module ('-' for stdin)")
+    add("--library", action="append", default=[], metavar="FILE", help="module to resolve against (repeat)")
+    add("--root", action="append", default=[], metavar="@SYMBOL", help="keep what this reaches (repeat)")
+    add("--mode", choices=MODES, default="auto")
+    add("--from", dest="source", choices=("auto", "text"), default="auto", help="input form")
+    add("--to", choices=("text",), default="text", help="output form")
+    add("--output", default="-", metavar="FILE", help="where the module goes (default: stdout)")
+    add("--list-symbols", action="store_true", help="print the symbols and stop")
+    add("--print-plan", action="store_true", help="print, as JSON, what comes from where, and stop")
+    add("--print-config-schema", action="store_true", help="print the config keys as JSON Schema and stop")
+    add(
         "--include-input-exports",
         "--include-exported-roots",
         action="store_true",
         help="exported symbols of the inputs are roots as well",
     )
-    parser.add_argument("--require-resolved-config", action="store_true", help="refuse config keys without a value")
-    parser.add_argument("--strip-check", action="store_true", help="drop check cases, scenarios and benchmarks")
-    parser.add_argument("--allow-unresolved", action="store_true", help="let declarations stay without a definition")
-    parser.add_argument("--verify", action="store_true", help="verify only: write nothing")
-    parser.add_argument("--config", action="append", default=[], metavar="KEY=VALUE", help="bind a config value
-    (repeat)") args = parser.parse_args(argv)
+    add("--require-resolved-config", action="store_true", help="refuse config keys without a value")
+    add("--strip-check", action="store_true", help="drop check cases, scenarios and benchmarks")
+    add("--allow-unresolved", action="store_true", help="let declarations stay without a definition")
+    add("--verify", action="store_true", help="verify only: write nothing")
+    add("--config", action="append", default=[], metavar="KEY=VALUE", help="bind a config value (repeat)")
+    args = parser.parse_args(argv)
 
     import loom
 
@@ -81,15 +82,16 @@ def run(argv: Sequence[str]) -> int:
     return int(ExitCode.SUCCESS)
 
 
-def link_modules(inputs: Sequence[Module], libraries: Sequence[Module], mode: str, args: Any) -> tuple[Module,
-dict[str, str]]:
+def link_modules(
+    inputs: Sequence[Module], libraries: Sequence[Module], mode: str, args: Any
+) -> tuple[Module, dict[str, str]]:
     """Join ``inputs`` and resolve them against ``libraries``; return the module and where each symbol came from."""
     import loom
     from loom.transform.link import is_declaration, is_exported, prune, resolve_declarations
 
     linked = merge(inputs)
-    origin = {op.symbol: str(op.location.file if op.location else linked.filename) for op in linked.operations if
-    op.symbol} if mode != "archive" or libraries:
+    own = {op.symbol for op in linked.operations if op.symbol}
+    if mode != "archive" or libraries:
         resolve_declarations(linked, libraries)
     if args.strip_check:
         for op in linked.operations:
@@ -102,7 +104,7 @@ dict[str, str]]:
                 op.symbol
                 for op in linked.operations
                 if op.symbol and (is_exported(op) or op.name in ("kernel.def", "low.kernel.def"))
-                and op.symbol in origin
+                and op.symbol in own
             ]  # fmt: skip
         roots += [op.symbol for op in linked.operations if op.symbol and op.name.startswith("check.")]
         anonymous = [op.clone() for op in linked.operations if op.symbol is None and op.name == "check.benchmark"]
@@ -189,9 +191,7 @@ def bind_config(module: Module, bindings: Sequence[str], required: bool) -> None
         if op.symbol in values:
             type_: Any = op.attributes["type"]
             value = convert_config(values[op.symbol], type_, op.symbol, op)
-            Builder.before(op).create(
-                "config.def", (), (), {"sym_name": op.symbol, "value": value, "type": type_}
-            )
+            Builder.before(op).create("config.def", (), (), {"sym_name": op.symbol, "value": value, "type": type_})
             op.erase()
         elif op.name == "config.decl" and required:
             raise error(
