@@ -125,3 +125,13 @@ def source_hash(module: str) -> str:
         except metadata.PackageNotFoundError:
             versions[library] = ""
     return document_hash({"files": files, "libraries": versions})
+
+
+def package_hash() -> str:
+    """SHA-256 over every source and data file of the package: cheap, and different whenever any tool's could be."""
+    files = {
+        str(path.relative_to(ROOT)): sha256(path.read_bytes())
+        for path in sorted(ROOT.rglob("*"))
+        if path.is_file() and path.suffix not in (".pyc", ".tmp") and "__pycache__" not in path.parts
+    }
+    return document_hash(files)

@@ -1,0 +1,26 @@
+# A rung against the native kernel and against the rung before it. A divergence is a result, not a failed job.
+def compared_files(wildcards):
+    ladder = rungs(wildcards.workload)
+    position = ladder.index(wildcards.form)
+    files = [stage_file(wildcards.workload, "capture"), evidence_of(wildcards.workload, wildcards.form)]
+    if position:
+        files.append(evidence_of(wildcards.workload, ladder[position - 1]))
+    return files
+
+
+rule compare:
+    input:
+        workload=workload_file,
+        evidence=compared_files,
+    output:
+        f"{RESULTS}/workloads/{{workload}}/forms/{{form}}/compare.json",
+    log:
+        f"{RESULTS}/log/{{workload}}/{{form}}/compare.log",
+    conda:
+        "../envs/loom.yaml"
+    params:
+        stage=STAGE,
+        sources=SOURCES,
+        tolerance=config["compiler"]["tolerance"],
+    shell:
+        "{params.stage} run {wildcards.workload} compare --form={wildcards.form} > {log} 2>&1"
