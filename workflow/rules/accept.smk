@@ -1,11 +1,4 @@
 # The gates of the last form: numerical, compiler, physical.
-def judged_files(wildcards):
-    forms = list(WORKLOADS[wildcards.workload]["forms"])
-    if not forms:
-        return [stage_file(wildcards.workload, "capture")]
-    return [stage_file(wildcards.workload, stage, forms[-1]) for stage in ("raise", "compare")]
-
-
 rule accept:
     input:
         workload=workload_file,

@@ -9,7 +9,7 @@ import sys
 STAGE_COMMAND = [sys.executable, "-m", "loom.tools.loom_stage"]
 STAGE = shlex.join(STAGE_COMMAND)
 # Through the environment, so that the rules' commands do not depend on which workloads were chosen.
-os.environ["LOOM_CONFIG_JSON"] = json.dumps(dict(config))
+os.environ.update(LOOM_CONFIG_JSON=json.dumps(dict(config)))
 
 _plan = subprocess.run([*STAGE_COMMAND, "plan"], stdout=subprocess.PIPE)
 if _plan.returncode:
@@ -59,6 +59,24 @@ def evidence_of(workload, rung):
     if rung in LOW_RUNGS:
         return stage_file(workload, "relaxed")
     return stage_file(workload, "raise", rung)
+
+
+def compared_files(wildcards):
+    """What a comparison reads: the native kernel, the rung, the rung before it."""
+    ladder = rungs(wildcards.workload)
+    position = ladder.index(wildcards.form)
+    files = [stage_file(wildcards.workload, "capture"), evidence_of(wildcards.workload, wildcards.form)]
+    if position:
+        files.append(evidence_of(wildcards.workload, ladder[position - 1]))
+    return files
+
+
+def judged_files(wildcards):
+    """What acceptance reads: the last form and its comparison."""
+    forms = list(WORKLOADS[wildcards.workload]["forms"])
+    if not forms:
+        return [stage_file(wildcards.workload, "capture")]
+    return [stage_file(wildcards.workload, stage, forms[-1]) for stage in ("raise", "compare")]
 
 
 def evidence_files():

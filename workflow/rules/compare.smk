@@ -1,13 +1,4 @@
 # A rung against the native kernel and against the rung before it. A divergence is a result, not a failed job.
-def compared_files(wildcards):
-    ladder = rungs(wildcards.workload)
-    position = ladder.index(wildcards.form)
-    files = [stage_file(wildcards.workload, "capture"), evidence_of(wildcards.workload, wildcards.form)]
-    if position:
-        files.append(evidence_of(wildcards.workload, ladder[position - 1]))
-    return files
-
-
 rule compare:
     input:
         workload=workload_file,
