@@ -1,4 +1,4 @@
-# What every rule shares: the plan of the run, the command line of a stage, and where results lie.
+# Shared by all rules. The plan of the run, the command line of a stage, and where results lie.
 import json
 import os
 import shlex
