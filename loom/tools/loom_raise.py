@@ -35,6 +35,9 @@ def _overview() -> str:
 
 def _load(name: str) -> Any:
     """Import the module of a subcommand."""
+    from loom.target import register_targets
+
+    register_targets()
     return importlib.import_module(COMMANDS[name][0])
 
 

@@ -6,17 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from loom.raising.buffers import TypedBuffer, compare_buffers, ulp_distances
+from loom.raising.execute import typed
 from loom.store.workload import Argument
 
 #: Upper ends of the error histogram's bins, in units in the last place.
 _BINS = (0, 1, 2, 4, 8, 16, 64, 256, 1024, 65536)
-
-
-def typed(argument: Argument, data: bytes) -> TypedBuffer:
-    """A buffer argument's bytes with its shape and element type."""
-    unsigned = argument.type[0] == "u"
-    element = f"i{argument.type[1:]}" if unsigned else argument.type
-    return TypedBuffer(argument.shape, element, data, unsigned)
 
 
 def compare_output(argument: Argument, policy: Mapping[str, Any], expected: bytes, actual: bytes) -> dict[str, Any]:
