@@ -13,7 +13,7 @@ names follows after ``|``. Types:
 ``i32xN``                     a list of N words
 ``mask``                      one bit a lane, an integer as wide as the wave
 ``scc``                       the scalar condition, ``i1``
-``exec``                      the execution mask, as wide as the wave
+``exec`` ``vcc``              the execution mask and VCC, as wide as the wave
 ``m0``                        ``i32``
 
 :func:`assemble` applies what every instruction shares: DPP lane routing, half selection, ``neg`` and ``abs`` before, output
@@ -145,12 +145,14 @@ def assemble(
     lane_inputs: Sequence[bool],
     input_halves: Sequence[int | None] = (),
     result_halves: Sequence[int | None] = (),
+    typed_words: bool = False,
 ) -> Assembled:
     """Build the whole expression of an instruction.
 
     ``lane_inputs`` tells for each input whether its words are lane-wise; ``input_halves`` gives the half-register a 16-bit input names
     (None: ``op_sel`` decides); ``result_halves`` the same for results. Argument names are those of :func:`input_names`; a 16-bit
-    result merges into the argument ``old0`` (the result register's previous word), and lane routing may read ``exec``.
+    result merges into the argument ``old0`` (the result register's previous word), and lane routing may read ``exec``. With
+    ``typed_words`` single-precision inputs and results are ``f32`` values, else all words are ``i32``.
     """
     names = input_names(operation, context.wave)
     write_mask: Expr | None = None
@@ -160,7 +162,7 @@ def assemble(
     offset = 1 if _destination_first(operation) else 0
     for index, type_ in enumerate(operation.inputs):
         lane = lane_inputs[index]
-        raw_type = context.mask_type if type_ == "mask" else "i32"
+        raw_type = context.mask_type if type_ == "mask" else "f32" if typed_words and type_ == "f32" else "i32"
         words = [arg(n, raw_type, lane) for n in names[index]]
         source = index - offset
         if source == 0 and ("dpp_ctrl" in context.modifiers or "dpp8" in context.modifiers):
@@ -171,12 +173,8 @@ def assemble(
             words = [_sdwa_source(words[0], context, "src1_sel", 1)]
         half = input_halves[index] if index < len(input_halves) else None
         values.append(_typed(type_, words, source, half, context))
-    state = [
-        exec_mask
-        if s == "exec"
-        else arg(s, {"scc": "i1", "m0": "i32"}.get(s, "i32"), False)
-        for s in operation.state
-    ]
+    state_types = {"scc": "i1", "m0": "i32", "exec": context.mask_type, "vcc": context.mask_type}
+    state = [arg(s, state_types[s], False) for s in operation.state]
     produced = operation.build(context, *values, *state)
     if not isinstance(produced, tuple) or (len(operation.results) == 1 and operation.results[0].startswith("v2")
                                            and not operation.state_results):
@@ -184,7 +182,10 @@ def assemble(
     results = []
     for index, type_ in enumerate(operation.results):
         half = result_halves[index] if index < len(result_halves) else None
-        results.append(_result_words(type_, produced[index], half, context, index))
+        if typed_words and type_ == "f32":
+            results.append((_finish_float(produced[index], context),))
+        else:
+            results.append(_result_words(type_, produced[index], half, context, index))
     return Assembled(operation, tuple(results), tuple(produced[len(operation.results) :]), write_mask)
 
 

@@ -1,0 +1,1 @@
+"""The AMDGPU simulator: final machine code to host machine code, with the memory and the faults of the device."""

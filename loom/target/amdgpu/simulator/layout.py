@@ -1,0 +1,93 @@
+"""Where things lie in the simulator's memory: the state block of a wave, the context of a thread, the launch block.
+
+A wave's registers live in its state block; compiled code caches them as SSA values inside a basic block only. Offsets are bytes.
+"""
+
+from __future__ import annotations
+
+# State block of a wave.
+RESUME = 0  # i32: block number where the wave continues
+STATUS = 4  # i32: see RUNNING and its successors
+SCC = 8  # i32: 0 or 1
+WAVE = 12  # i32: number of the wave in its workgroup
+LDS_BASE = 16  # i64: host address of the workgroup's LDS
+LDS_SIZE = 24  # i64: its bytes
+SCRATCH_BASE = 32  # i64: host address of the wave's scratch
+SCRATCH_SIZE = 40  # i64: scratch bytes of one lane
+CODE_BASE = 48  # i64: address of the text section in device memory
+BUDGET = 56  # i64: instructions the wave may still execute in its time slice
+FAULT_KIND = 64  # i32: 0 while there is none
+FAULT_SITE = 68  # i32: number of the instruction
+FAULT_LANE = 72  # i32
+FAULT_SIZE = 76  # i32: bytes of the access
+FAULT_ADDRESS = 80  # i64
+HINTS = 88  # ptr: last buffer found, {i64 base, i64 end} for each memory instruction
+COUNTS = 96  # ptr: i64 for each block: times entered
+LANES = 104  # ptr: i64 for each memory instruction: active lanes summed up
+BUFFERS = 112  # ptr: sorted {i64 base, i64 end}
+BUFFER_COUNT = 120  # i64
+SHADOW = 128  # ptr: LDS shadow of the race sanitizer, or null
+EPOCH = 136  # i64: barriers passed by the workgroup
+MODE = 144  # i32: mode bits as s_getreg sees them
+GROUP = 160  # 3 x i32: workgroup id
+ENTRY_TABLE = 176  # ptr: block number for each four bytes of code, -1 where none starts
+CODE_SIZE = 184  # i64
+SAVED_MODE = 192
+SGPRS = 512  # 128 x i32
+VGPRS = 1024  # registers x wave x i32, then accumulation registers
+
+VCC = 106
+TTMP = 108
+M0 = 125
+EXEC = 126
+FLAT_SCRATCH = 102
+XNACK_MASK = 104
+
+# Values of STATUS, which compiled code also returns.
+RUNNING = 0  # time slice used up
+AT_BARRIER = 1
+ENDED = 2
+FAULTED = 3
+
+# Fault kinds that are found while code runs; the static ones are numbered from STATIC_FAULT.
+FAULT_OUT_OF_BOUNDS = 1
+FAULT_LDS = 2
+FAULT_SCRATCH = 3
+FAULT_MISALIGNED = 4
+FAULT_BAD_PC = 5
+FAULT_RACE = 6
+FAULT_TRAP = 7
+STATIC_FAULT = 16
+
+# Launch block, read by the scheduler.
+L_GROUPS = 0  # 3 x i32: workgroup counts
+L_WAVES = 12  # i32: waves of a workgroup
+L_STATE_SIZE = 16  # i64
+L_STATES = 24  # ptr: state blocks of one workgroup
+L_TEMPLATE = 32  # ptr: state header and scalar registers, copied into each wave
+L_LANE_IDS = 40  # ptr: for each wave the first vector registers
+L_LANE_ID_BYTES = 48  # i64: bytes of these for a wave
+L_EXECS = 56  # ptr: i64 for each wave: initial EXEC
+L_LDS = 64  # ptr
+L_LDS_SIZE = 72  # i64
+L_GROUP_X = 80  # i32: scalar register that takes the workgroup id x, or -1
+L_GROUP_Y = 84
+L_GROUP_Z = 88
+L_PACKED_YZ = 92  # i32: 1 where y and z share the register of y (ttmp7 of gfx12)
+L_POISON_END = 96  # i64: end offset of the vector registers in a state block
+L_SCRATCH = 104  # ptr
+L_SCRATCH_WAVE = 112  # i64: scratch bytes of a wave
+L_FAULT_WAVE = 120  # i32, out: the wave that faulted
+L_FAULT_GROUP = 124  # i32, out: linear id of its workgroup
+L_SLICE = 128  # i64: instructions of a time slice
+L_LIMIT = 136  # i64: instructions a wave may execute in all
+L_WAVE_ID_REGISTER = 144  # i32: scalar register with the wave's number in the workgroup (ttmp8 of gfx12, bits 25-29), or -1
+L_EXECUTED = 152  # i64 array: slices used, a wave each
+L_SIZE = 192
+
+POISON_WORD = 0xDEADBEEF
+"""Pattern of vector registers that nobody has written, of LDS and of scratch."""
+
+SHARED_APERTURE = 1 << 48
+PRIVATE_APERTURE = 2 << 48
+"""Flat addresses with these upper 16 bits are LDS and scratch."""

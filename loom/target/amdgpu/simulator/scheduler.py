@@ -1,0 +1,261 @@
+"""The scheduler as LLVM IR text: starts the waves of a workgroup, lets them meet at barriers, stops at the first fault.
+
+``loom.run(launch, begin, end)`` runs the workgroups with linear numbers begin … end - 1 one after the other. In a workgroup, waves run in
+order of their numbers until a barrier, their end, or the end of a time slice; a barrier opens when every wave that has not ended waits
+at it. So the order of atomics is fixed within a thread: by workgroup, then by wave, then by lane.
+"""
+
+from __future__ import annotations
+
+from loom.target.amdgpu.simulator import layout as L
+
+
+def scheduler_text(wave: int, vector_ids: int = 3) -> str:
+    """IR of ``loom.run``; ``vector_ids`` vector registers are set from the launch block's table."""
+    del vector_ids
+    return f"""
+declare i32 @loom.dispatch(ptr)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+define void @loom.fill(ptr %from, ptr %to, i32 %word) {{
+entry:
+  %some = icmp ult ptr %from, %to
+  br i1 %some, label %head, label %done
+head:
+  %i0 = insertelement <16 x i32> poison, i32 %word, i64 0
+  %pattern = shufflevector <16 x i32> %i0, <16 x i32> poison, <16 x i32> zeroinitializer
+  br label %loop
+loop:
+  %p = phi ptr [ %from, %head ], [ %n, %loop ]
+  store <16 x i32> %pattern, ptr %p, align 4
+  %n = getelementptr i8, ptr %p, i64 64
+  %more = icmp ult ptr %n, %to
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}
+
+define void @loom.put(ptr %st, i32 %register, i32 %value) {{
+  %none = icmp slt i32 %register, 0
+  br i1 %none, label %done, label %write
+write:
+  %base = getelementptr i8, ptr %st, i64 {L.SGPRS}
+  %p = getelementptr i32, ptr %base, i32 %register
+  store i32 %value, ptr %p
+  br label %done
+done:
+  ret void
+}}
+
+define void @loom.start(ptr %launch, ptr %st, i32 %wave, i32 %x, i32 %y, i32 %z) {{
+  %tp = getelementptr i8, ptr %launch, i64 {L.L_TEMPLATE}
+  %template = load ptr, ptr %tp
+  call void @llvm.memcpy.p0.p0.i64(ptr %st, ptr %template, i64 {L.VGPRS}, i1 false)
+  %wp = getelementptr i8, ptr %st, i64 {L.WAVE}
+  store i32 %wave, ptr %wp
+  %g0 = getelementptr i8, ptr %st, i64 {L.GROUP}
+  store i32 %x, ptr %g0
+  %g1 = getelementptr i8, ptr %st, i64 {L.GROUP + 4}
+  store i32 %y, ptr %g1
+  %g2 = getelementptr i8, ptr %st, i64 {L.GROUP + 8}
+  store i32 %z, ptr %g2
+  %wave64 = zext i32 %wave to i64
+  ; EXEC
+  %ep = getelementptr i8, ptr %launch, i64 {L.L_EXECS}
+  %execs = load ptr, ptr %ep
+  %e = getelementptr i64, ptr %execs, i64 %wave64
+  %exec = load i64, ptr %e
+  %xp = getelementptr i8, ptr %st, i64 {L.SGPRS + 4 * L.EXEC}
+  store i64 %exec, ptr %xp
+  ; scratch
+  %cp = getelementptr i8, ptr %launch, i64 {L.L_SCRATCH}
+  %scratch = load i64, ptr %cp
+  %cwp = getelementptr i8, ptr %launch, i64 {L.L_SCRATCH_WAVE}
+  %cw = load i64, ptr %cwp
+  %co = mul i64 %cw, %wave64
+  %mine = add i64 %scratch, %co
+  %sbp = getelementptr i8, ptr %st, i64 {L.SCRATCH_BASE}
+  store i64 %mine, ptr %sbp
+  %sfrom = inttoptr i64 %mine to ptr
+  %sto = getelementptr i8, ptr %sfrom, i64 %cw
+  call void @loom.fill(ptr %sfrom, ptr %sto, i32 {L.POISON_WORD - (1 << 32)})
+  ; workgroup ids
+  %xr = getelementptr i8, ptr %launch, i64 {L.L_GROUP_X}
+  %xi = load i32, ptr %xr
+  call void @loom.put(ptr %st, i32 %xi, i32 %x)
+  %kr = getelementptr i8, ptr %launch, i64 {L.L_PACKED_YZ}
+  %packed = load i32, ptr %kr
+  %ispacked = icmp ne i32 %packed, 0
+  %zs = shl i32 %z, 16
+  %yz = or i32 %y, %zs
+  %yv = select i1 %ispacked, i32 %yz, i32 %y
+  %yr = getelementptr i8, ptr %launch, i64 {L.L_GROUP_Y}
+  %yi = load i32, ptr %yr
+  call void @loom.put(ptr %st, i32 %yi, i32 %yv)
+  %zr = getelementptr i8, ptr %launch, i64 {L.L_GROUP_Z}
+  %zi = load i32, ptr %zr
+  call void @loom.put(ptr %st, i32 %zi, i32 %z)
+  %wr = getelementptr i8, ptr %launch, i64 {L.L_WAVE_ID_REGISTER}
+  %wi = load i32, ptr %wr
+  %wsh = shl i32 %wave, 25
+  call void @loom.put(ptr %st, i32 %wi, i32 %wsh)
+  ; vector registers: work-item ids, then poison
+  %ip = getelementptr i8, ptr %launch, i64 {L.L_LANE_IDS}
+  %ids = load ptr, ptr %ip
+  %bp = getelementptr i8, ptr %launch, i64 {L.L_LANE_ID_BYTES}
+  %bytes = load i64, ptr %bp
+  %io = mul i64 %bytes, %wave64
+  %from = getelementptr i8, ptr %ids, i64 %io
+  %vgprs = getelementptr i8, ptr %st, i64 {L.VGPRS}
+  call void @llvm.memcpy.p0.p0.i64(ptr %vgprs, ptr %from, i64 %bytes, i1 false)
+  %pf = getelementptr i8, ptr %vgprs, i64 %bytes
+  %pep = getelementptr i8, ptr %launch, i64 {L.L_POISON_END}
+  %pe = load i64, ptr %pep
+  %pt = getelementptr i8, ptr %st, i64 %pe
+  call void @loom.fill(ptr %pf, ptr %pt, i32 {L.POISON_WORD - (1 << 32)})
+  ret void
+}}
+
+define i32 @loom.run(ptr %launch, i64 %begin, i64 %end) {{
+entry:
+  %nwp = getelementptr i8, ptr %launch, i64 {L.L_WAVES}
+  %nw = load i32, ptr %nwp
+  %ssp = getelementptr i8, ptr %launch, i64 {L.L_STATE_SIZE}
+  %ss = load i64, ptr %ssp
+  %stp = getelementptr i8, ptr %launch, i64 {L.L_STATES}
+  %states = load ptr, ptr %stp
+  %gxp = getelementptr i8, ptr %launch, i64 {L.L_GROUPS}
+  %gx = load i32, ptr %gxp
+  %gyp = getelementptr i8, ptr %launch, i64 {L.L_GROUPS + 4}
+  %gy = load i32, ptr %gyp
+  %ldsp = getelementptr i8, ptr %launch, i64 {L.L_LDS}
+  %lds = load ptr, ptr %ldsp
+  %ldssp = getelementptr i8, ptr %launch, i64 {L.L_LDS_SIZE}
+  %ldssize = load i64, ptr %ldssp
+  %ldsend = getelementptr i8, ptr %lds, i64 %ldssize
+  %gx64 = zext i32 %gx to i64
+  %gy64 = zext i32 %gy to i64
+  %slicep = getelementptr i8, ptr %launch, i64 {L.L_SLICE}
+  %slice = load i64, ptr %slicep
+  %limitp = getelementptr i8, ptr %launch, i64 {L.L_LIMIT}
+  %limit = load i64, ptr %limitp
+  %usedp = getelementptr i8, ptr %launch, i64 {L.L_EXECUTED}
+  %used = load ptr, ptr %usedp
+  br label %group
+group:
+  %g = phi i64 [ %begin, %entry ], [ %gn, %groupend ]
+  %gmore = icmp ult i64 %g, %end
+  br i1 %gmore, label %groupstart, label %finished
+finished:
+  ret i32 0
+groupstart:
+  %x = urem i64 %g, %gx64
+  %q = udiv i64 %g, %gx64
+  %y = urem i64 %q, %gy64
+  %z = udiv i64 %q, %gy64
+  %x32 = trunc i64 %x to i32
+  %y32 = trunc i64 %y to i32
+  %z32 = trunc i64 %z to i32
+  call void @loom.fill(ptr %lds, ptr %ldsend, i32 {L.POISON_WORD - (1 << 32)})
+  br label %pass
+pass:
+  ; one pass over all waves; the first pass also starts them
+  %firstpass = phi i1 [ true, %groupstart ], [ false, %nextpass ], [ false, %open ]
+  %epoch = phi i64 [ 0, %groupstart ], [ %epoch, %nextpass ], [ %epochn, %open ]
+  br label %wave
+wave:
+  %w = phi i32 [ 0, %pass ], [ %wn, %waveend ]
+  %running = phi i32 [ 0, %pass ], [ %running2, %waveend ]
+  %waiting = phi i32 [ 0, %pass ], [ %waiting2, %waveend ]
+  %w64 = zext i32 %w to i64
+  %so = mul i64 %ss, %w64
+  %st = getelementptr i8, ptr %states, i64 %so
+  %statusp = getelementptr i8, ptr %st, i64 {L.STATUS}
+  %budgetp = getelementptr i8, ptr %st, i64 {L.BUDGET}
+  %up = getelementptr i64, ptr %used, i64 %w64
+  br i1 %firstpass, label %init, label %look
+init:
+  call void @loom.start(ptr %launch, ptr %st, i32 %w, i32 %x32, i32 %y32, i32 %z32)
+  store i64 0, ptr %up
+  br label %execute
+look:
+  %status = load i32, ptr %statusp
+  %isrunning = icmp eq i32 %status, {L.RUNNING}
+  br i1 %isrunning, label %execute, label %waveend
+execute:
+  store i64 %slice, ptr %budgetp
+  %ep = getelementptr i8, ptr %st, i64 {L.EPOCH}
+  store i64 %epoch, ptr %ep
+  %rc = call i32 @loom.dispatch(ptr %st)
+  store i32 %rc, ptr %statusp
+  %isfault = icmp eq i32 %rc, {L.FAULTED}
+  br i1 %isfault, label %fault, label %account
+account:
+  %left = load i64, ptr %budgetp
+  %spent = sub i64 %slice, %left
+  %sofar = load i64, ptr %up
+  %total = add i64 %sofar, %spent
+  store i64 %total, ptr %up
+  %over = icmp ugt i64 %total, %limit
+  %still = icmp eq i32 %rc, {L.RUNNING}
+  %exceeded = and i1 %over, %still
+  br i1 %exceeded, label %budget, label %waveend
+waveend:
+  %rcw = phi i32 [ %status, %look ], [ %rc, %account ]
+  %r = icmp eq i32 %rcw, {L.RUNNING}
+  %rz = zext i1 %r to i32
+  %running2 = add i32 %running, %rz
+  %b = icmp eq i32 %rcw, {L.AT_BARRIER}
+  %bz = zext i1 %b to i32
+  %waiting2 = add i32 %waiting, %bz
+  %wn = add i32 %w, 1
+  %wmore = icmp ult i32 %wn, %nw
+  br i1 %wmore, label %wave, label %passend
+passend:
+  %anyrunning = icmp ne i32 %running2, 0
+  br i1 %anyrunning, label %nextpass, label %barrier
+nextpass:
+  br label %pass
+barrier:
+  %anywaiting = icmp ne i32 %waiting2, 0
+  br i1 %anywaiting, label %release, label %groupend
+release:
+  br label %rloop
+rloop:
+  %rw = phi i64 [ 0, %release ], [ %rwn, %rnext ]
+  %ro = mul i64 %ss, %rw
+  %rst = getelementptr i8, ptr %states, i64 %ro
+  %rsp = getelementptr i8, ptr %rst, i64 {L.STATUS}
+  %rs = load i32, ptr %rsp
+  %rb = icmp eq i32 %rs, {L.AT_BARRIER}
+  br i1 %rb, label %rset, label %rnext
+rset:
+  store i32 {L.RUNNING}, ptr %rsp
+  br label %rnext
+rnext:
+  %rwn = add i64 %rw, 1
+  %nw64 = zext i32 %nw to i64
+  %rmore = icmp ult i64 %rwn, %nw64
+  br i1 %rmore, label %rloop, label %open
+open:
+  %epochn = add i64 %epoch, 1
+  br label %pass
+groupend:
+  %gn = add i64 %g, 1
+  br label %group
+fault:
+  %fwp = getelementptr i8, ptr %launch, i64 {L.L_FAULT_WAVE}
+  store i32 %w, ptr %fwp
+  %fgp = getelementptr i8, ptr %launch, i64 {L.L_FAULT_GROUP}
+  %g32 = trunc i64 %g to i32
+  store i32 %g32, ptr %fgp
+  ret i32 1
+budget:
+  %bwp = getelementptr i8, ptr %launch, i64 {L.L_FAULT_WAVE}
+  store i32 %w, ptr %bwp
+  %bgp = getelementptr i8, ptr %launch, i64 {L.L_FAULT_GROUP}
+  %bg32 = trunc i64 %g to i32
+  store i32 %bg32, ptr %bgp
+  ret i32 2
+}}
+"""
