@@ -307,7 +307,7 @@ class Ladder:
         )
         return self._document("raise", name, rejected=None, test=tested.exit_code == 0)
 
-    def _evidence(self, rung: str, folder: str) -> dict[str, InputFile]:
+    def evidence(self, rung: str, folder: str) -> dict[str, InputFile]:
         """A rung's evidence under another folder name; empty where it gave no program."""
         if rung == "native":
             files = self._of_stage("capture", None, "native/")
@@ -326,8 +326,8 @@ class Ladder:
         rungs = self.rungs()
         position = rungs.index(rung)
         before = rungs[position - 1] if position else None
-        inputs = {"workload.yaml": self.workload_file(), **self._evidence("native", "native")}
-        candidate = self._evidence(rung, "form")
+        inputs = {"workload.yaml": self.workload_file(), **self.evidence("native", "native")}
+        candidate = self.evidence(rung, "form")
         inputs.update(candidate)
         flags = ["--native=native", f"--tolerance={self.config.tolerance:g}"]
         rejected = None
@@ -337,7 +337,7 @@ class Ladder:
             rejected = self.results.read_stage(self.workload.name, "raise", rung).get("rejected")
             flags.append(f"--rejected={rejected or 'the form gave no program'}")
         if before is not None:
-            previous = self._evidence(before, "previous")
+            previous = self.evidence(before, "previous")
             inputs.update(previous)
             flags.append(f"--previous-form={before}")
             if previous:

@@ -1,0 +1,1 @@
+"""Reduction: the smallest module that still shows what a larger one showed."""
