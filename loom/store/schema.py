@@ -92,6 +92,28 @@ def validate(
     raise LoomError(diagnostics)
 
 
+@functools.cache
+def _loader_class() -> Any:
+    """A safe loader that reads numbers as YAML 1.2 does: ``1e-6`` is a number there, and dates are text."""
+    import re
+
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Its table of plain scalars is replaced below."""
+
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith((":float", ":timestamp"))]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+
+    number = re.compile(
+        r"^[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$"
+    )
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+0123456789."))
+    return Loader
+
+
 def load_yaml(path: Path) -> tuple[Any, dict[tuple[str | int, ...], Location]]:
     """Read a YAML file; return the document and the source place of every path in it.
 
@@ -125,8 +147,9 @@ def load_yaml(path: Path) -> tuple[Any, dict[tuple[str | int, ...], Location]]:
             return [walk(item, (*at, index)) for index, item in enumerate(node.value)]
         return loader.construct_object(node)
 
-    loader = yaml.SafeLoader(text)
+    loader: Any = None
     try:
+        loader = _loader_class()(text)
         node = loader.get_single_node()
         return (walk(node, ()) if node is not None else None), locations
     except yaml.YAMLError as failure:
@@ -134,4 +157,5 @@ def load_yaml(path: Path) -> tuple[Any, dict[tuple[str | int, ...], Location]]:
         message = getattr(failure, "problem", None) or str(failure)
         raise error(f"not YAML: {message}", "SCHEMA/002", place(mark) if mark else Location(str(path))) from None
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
