@@ -7,6 +7,7 @@ A comparison returns None when it passes, else a dictionary for the report: how 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -135,3 +136,44 @@ def shape(actual: tuple[int, ...], expected: tuple[int, ...]) -> Failure | None:
     if tuple(actual) == tuple(expected):
         return None
     return {"reason": "shape_mismatch", "actual_shape": list(actual), "expected_shape": list(expected)}
+
+
+def _ulp(actual: Array, expected: Array, form: ElementFormat, attributes: Mapping[str, Any]) -> Failure | None:
+    """At most ``limit`` representable values apart; NaN only matches NaN."""
+    limit = int(attributes["limit"])
+    if not form.is_float:
+        raise ValueError("ulp compares floats")
+    failure = _shape_failure(actual, expected)
+    if failure is not None:
+        return failure
+    places = [_ordered_bits(np.atleast_1d(values), form) for values in (actual, expected)]
+    distance = np.abs(places[0] - places[1])
+    nan = np.isnan(np.atleast_1d(actual)), np.isnan(np.atleast_1d(expected))
+    wrong = np.where(nan[0] | nan[1], nan[0] != nan[1], distance > limit).reshape(actual.shape)
+    if not wrong.any():
+        return None
+    return {"reason": "value_mismatch", **_describe(wrong, actual, expected, form), "limit": limit}
+
+
+def _ordered_bits(values: Array, form: ElementFormat) -> Array:
+    """Float bits as integers that count representable values in order."""
+    bits = encode(values, form).astype(np.int64)
+    sign = np.int64(1) << np.int64(form.bits - 1) if form.bits < 64 else np.iinfo(np.int64).min
+    negative = (bits & sign) != 0
+    return np.where(negative, -(bits & ~sign), bits)
+
+
+#: ``check.expect<provider>``: comparison functions of (actual, expected, format, attributes).
+PROVIDERS: dict[str, Callable[[Array, Array, ElementFormat, Mapping[str, Any]], Failure | None]] = {
+    "ulp": _ulp,
+    "equal": lambda actual, expected, form, attributes: equal(actual, expected, form),
+    "bitwise": lambda actual, expected, form, attributes: bitwise(actual, expected, form),
+    "close": lambda actual, expected, form, attributes: close(
+        actual,
+        expected,
+        form,
+        float(attributes.get("atol", 0.0)),
+        float(attributes.get("rtol", 0.0)),
+        str(attributes.get("nan", "different")),
+    ),
+}

@@ -267,7 +267,7 @@ class Access:
                 at = at + ramp
             elif offsets is not None and axis == len(view.dims) - 1:
                 at = at + offsets
-            outside = (at < 0) | (at >= _spread(dim, rank))
+            outside = np.asarray((at < 0) | (at >= _spread(dim, rank)))
             if outside.any() and self._faults(outside):
                 self._out_of_view(axis, at, dim, outside)
             linear = linear + at * _spread(stride, rank)
