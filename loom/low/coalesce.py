@@ -1,0 +1,284 @@
+"""Coalescing: which values share a register, so that copies, tuples and ties cost nothing.
+
+Every register starts as a *compound* of its own. Merging puts one compound inside another at an offset; what ends up at the same unit
+shares a physical register. Two values may share one where their live ranges are disjoint, or where they are the same value (a
+copy of the other): a *value number* says so.
+
+Order: ties first, in dominance order, since an unsatisfied tie needs a copy in front of the instruction; then the arguments of
+branches, deepest loops first; then tuples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from loom.diagnostics import error
+from loom.low.code import COPY, ENTRY, CodeBlock, Instruction, LowCode, Ref, VirtualRegister, reverse_postorder
+from loom.low.interface import BackendTarget, FileOf
+from loom.low.liveness import COPY_READ, COPY_WRITE, READ, SLOTS, Liveness, bits
+
+MAXIMUM_COMPOUND = 32
+"""Units a compound may grow to by coalescing; tuples of the target are never longer."""
+
+
+class Compound:
+    """Values that lie at fixed distances from one another in one register file.
+
+    Attributes:
+        file: Register file.
+        units: For every unit the live range of each value number there.
+        total: For every unit the union of these ranges.
+        align: ``(location + phase) % align == 0`` must hold for the compound's location.
+        location: Pinned location of unit 0, or ``None``.
+        members: Registers in it, with the unit of the compound where each begins.
+    """
+
+    __slots__ = ("align", "file", "hints", "location", "members", "phase", "register_class", "total", "units", "weight")
+
+    def __init__(self, file: str, register_class: str, align: int, location: int | None) -> None:
+        self.file = file
+        self.register_class = register_class
+        self.units: list[dict[int, int]] = []
+        self.total: list[int] = []
+        self.align = align
+        self.phase = 0
+        self.location = location
+        self.members: list[tuple[VirtualRegister, int]] = []
+        self.weight = 0.0
+        self.hints: list[int] = []
+
+
+@dataclass(slots=True)
+class TieCopy:
+    """A copy that a tie needs in front of its instruction: ``temporary = source``, and the tie goes to ``temporary``."""
+
+    instruction: Instruction
+    use: int
+    source: Ref
+    temporary: VirtualRegister
+
+
+class Coalescer:
+    """Merges compounds; afterwards ``place`` tells where each register lies."""
+
+    def __init__(self, code: LowCode, target: BackendTarget, liveness: Liveness) -> None:
+        self.code = code
+        self.target = target
+        self.liveness = liveness
+        self.compound: list[Compound | None] = []
+        self.offset: list[int] = []
+        self.value: list[tuple[int, ...]] = []
+        self.tie_copies: list[TieCopy] = []
+        self._files: dict[str, FileOf] = {}
+        self._next_value = 0
+        for _ in code.registers:
+            self.compound.append(None)
+            self.offset.append(0)
+            self.value.append(())
+        order = reverse_postorder(code.blocks)
+        self._number_values(order)
+        for register in code.registers:
+            if liveness.definition[register.index] >= 0:
+                self._start(register)
+        self._merge_ties(order)
+        self._merge_copies(order)
+
+    # Values
+
+    def _fresh(self, count: int) -> tuple[int, ...]:
+        first = self._next_value
+        self._next_value += count
+        return tuple(range(first, first + count))
+
+    def _number_values(self, order: list[CodeBlock]) -> None:
+        value = self.value
+        for block in order:
+            for parameter in block.parameters:
+                value[parameter.index] = self._fresh(parameter.units)
+        parameters = {p.index for block in order for p in block.parameters}
+        for block in order:
+            for instruction in block.instructions:
+                if instruction.kind == COPY:
+                    pieces: dict[int, list[int]] = {}
+                    for (dst, offset, units), (src, src_offset, _) in zip(
+                        instruction.defs, instruction.uses, strict=True
+                    ):
+                        if dst.index in parameters:
+                            continue
+                        numbers = pieces.setdefault(dst.index, list(value[dst.index]) or list(self._fresh(dst.units)))
+                        source = value[src.index]
+                        if source:
+                            numbers[offset : offset + units] = source[src_offset : src_offset + units]
+                    for index, numbers in pieces.items():
+                        value[index] = tuple(numbers)
+                else:
+                    for register, _, _ in instruction.defs:
+                        value[register.index] = self._fresh(register.units)
+
+    def file(self, register_class: str) -> FileOf:
+        """Register file of a class, cached."""
+        found = self._files.get(register_class)
+        if found is None:
+            found = self._files[register_class] = self.target.file_of(register_class)
+        return found
+
+    def _start(self, register: VirtualRegister) -> Compound:
+        file = self.file(register.register_class)
+        location = register.location if file.location is None else file.location + (register.location or 0)
+        compound = Compound(
+            file.file,
+            register.register_class,
+            self.target.alignment(register.register_class, register.units),
+            location,
+        )
+        live = self.liveness.live[register.index]
+        numbers = self.value[register.index]
+        compound.units = [{numbers[unit]: live[unit]} for unit in range(register.units)]
+        compound.total = list(live)
+        compound.members = [(register, 0)]
+        if register.hint is not None:
+            compound.hints = [register.hint]
+        self.compound[register.index] = compound
+        self.offset[register.index] = 0
+        return compound
+
+    # Merging
+
+    def _fits(self, a: Compound, b: Compound, delta: int) -> bool:
+        """Whether ``b``'s unit 0 can lie at ``a``'s unit ``delta``."""
+        if a.file != b.file:
+            return False
+        if a.location is not None and b.location is not None and a.location + delta != b.location:
+            return False
+        low = min(0, delta)
+        high = max(len(a.units), delta + len(b.units))
+        if high - low > MAXIMUM_COMPOUND and high - low > max(len(a.units), len(b.units)):
+            return False
+        common = min(a.align, b.align)
+        # a: (location + a.phase) % a.align == 0; b lies at location + delta: (location + delta + b.phase) % b.align == 0.
+        if common > 1 and (delta + b.phase - a.phase) % common:
+            return False
+        for unit, total in enumerate(b.total):
+            at = unit + delta
+            if 0 <= at < len(a.total) and a.total[at] & total:
+                for number, mask in b.units[unit].items():
+                    for other, other_mask in a.units[at].items():
+                        if other != number and mask & other_mask:
+                            return False
+        return True
+
+    def _join(self, a: Compound, b: Compound, delta: int) -> Compound:
+        """Put ``b`` into ``a`` at ``delta``; the caller has asked :meth:`_fits`."""
+        if len(b.members) > len(a.members):
+            a, b, delta = b, a, -delta
+        if delta < 0:
+            shift = -delta
+            a.units[:0] = [{} for _ in range(shift)]
+            a.total[:0] = [0] * shift
+            a.phase += shift
+            if a.location is not None:
+                a.location -= shift
+            a.members = [(register, at + shift) for register, at in a.members]
+            for register, at in a.members:
+                self.offset[register.index] = at
+            delta = 0
+        while len(a.units) < delta + len(b.units):
+            a.units.append({})
+            a.total.append(0)
+        for unit, values in enumerate(b.units):
+            mine = a.units[unit + delta]
+            for number, mask in values.items():
+                mine[number] = mine.get(number, 0) | mask
+            a.total[unit + delta] |= b.total[unit]
+        for register, at in b.members:
+            a.members.append((register, at + delta))
+            self.compound[register.index] = a
+            self.offset[register.index] = at + delta
+        if b.align > a.align:
+            # In terms of a's unit 0: (location + delta + b.phase) % b.align == 0.
+            a.align, a.phase = b.align, delta + b.phase
+        if b.location is not None and a.location is None:
+            a.location = b.location - delta
+        a.hints.extend(hint - delta for hint in b.hints)
+        return a
+
+    def try_merge(self, a: Ref, b: Ref) -> bool:
+        """Make two references share registers; whether that is possible."""
+        register_a, offset_a, _ = a
+        register_b, offset_b, _ = b
+        compound_a = self.compound[register_a.index]
+        compound_b = self.compound[register_b.index]
+        if compound_a is None or compound_b is None:
+            return False
+        at_a = self.offset[register_a.index] + offset_a
+        at_b = self.offset[register_b.index] + offset_b
+        if compound_a is compound_b:
+            return at_a == at_b
+        if not self._fits(compound_a, compound_b, at_a - at_b):
+            return False
+        self._join(compound_a, compound_b, at_a - at_b)
+        return True
+
+    def _merge_ties(self, order: list[CodeBlock]) -> None:
+        for block in order:
+            for instruction in block.instructions:
+                for d, u in instruction.ties:
+                    definition, use = instruction.defs[d], instruction.uses[u]
+                    if self.try_merge(definition, use):
+                        continue
+                    temporary = self.code.new_register(definition[0].register_class, definition[2], definition[0].name)
+                    temporary.spill_temp = True
+                    base = SLOTS * instruction.position
+                    mask = bits(base + COPY_WRITE, base + (COPY_WRITE if instruction.traits.early_clobber else READ))
+                    self.liveness.live.append([mask] * temporary.units)
+                    self.liveness.definition.append(base + COPY_WRITE)
+                    self.liveness.definition_block.append(block.index)
+                    self.compound.append(None)
+                    self.offset.append(0)
+                    self.value.append(self._fresh(temporary.units))
+                    self._start(temporary)
+                    if not self.try_merge(definition, (temporary, 0, temporary.units)):
+                        raise error(
+                            f"the tie of an instruction in block ^{block.label} cannot be satisfied",
+                            "BACKEND/010",
+                            instruction.location,
+                            hint="two operands are tied to one result, or the result is pinned to a register that is in use",
+                        )
+                    self.tie_copies.append(TieCopy(instruction, u, use, temporary))
+                    self._extend_to_copy(use, base + COPY_READ)
+
+    def _extend_to_copy(self, use: Ref, slot: int) -> None:
+        """The source of a tie copy is live at the instruction anyway; nothing to extend, but keep the invariant visible."""
+        register, offset, units = use
+        for unit in range(offset, offset + units):
+            assert self.liveness.live[register.index][unit] >> slot & 1, "a source is live where it is read"
+
+    def _merge_copies(self, order: list[CodeBlock]) -> None:
+        jobs: list[tuple[float, int, int, Ref, Ref]] = []
+        parameters = {p.index for block in order for p in block.parameters}
+        for block in order:
+            for instruction in block.instructions:
+                if instruction.kind != COPY:
+                    continue
+                for definition, use in zip(instruction.defs, instruction.uses, strict=True):
+                    rank = 0 if definition[0].index in parameters else 1
+                    jobs.append((-block.frequency * definition[2], rank, len(jobs), definition, use))
+        jobs.sort()
+        for _, _, _, definition, use in jobs:
+            if self.try_merge(definition, use):
+                continue
+            # Parts of a tuple that is only partly free may still share a few registers: not pursued, the copy stays.
+
+    def compounds(self) -> list[Compound]:
+        """The distinct compounds, in order of their first member."""
+        seen: dict[int, Compound] = {}
+        for compound in self.compound:
+            if compound is not None:
+                seen.setdefault(id(compound), compound)
+        return list(seen.values())
+
+
+def entry_registers(code: LowCode) -> list[VirtualRegister]:
+    """Registers that hold something when the function is entered."""
+    first = code.blocks[0].instructions
+    return [ref[0] for ref in first[0].defs] if first and first[0].kind == ENTRY else []

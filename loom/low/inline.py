@@ -1,0 +1,151 @@
+"""Inlining of calls between functions on registers.
+
+A helper's body takes the place of the call; its scheduling contract comes along as an explicit scope, so that a locked body keeps its
+order and a phased one its phases while everything around is scheduled freely.
+"""
+
+from __future__ import annotations
+
+from loom.diagnostics import error
+from loom.ir import Block, Module, Operation, Value, lookup
+
+_DEEPEST = 64
+
+
+def inline_low_calls(module: Module, function: Operation) -> int:
+    """Inline every ``low.func.call`` in ``function``; returns how many.
+
+    Raises:
+        LoomError: ``INLINE/001`` for recursion, ``INLINE/002`` for a callee without a body, ``INLINE/003`` for one that
+            must not be inlined or is not virtual.
+    """
+    count = 0
+    depth: dict[Operation, int] = {}
+    while True:
+        calls = [op for op in function.walk() if op.name == "low.func.call"]
+        if not calls:
+            return count
+        for call in calls:
+            level = depth.get(call, 0)
+            if level > _DEEPEST:
+                raise error("calls between Low functions never end", "INLINE/001", call.location)
+            callee = helper_of(module, call)
+            for made in inline_call(call, callee):
+                depth[made] = level + 1
+            count += 1
+
+
+def helper_of(module: Module, call: Operation) -> Operation:
+    """The ``low.func.def`` that a call names, checked for what inlining needs."""
+    name = str(call.attributes["callee"])
+    callee = module.symbol(name)
+    if callee is None or callee.name != "low.func.def":
+        raise error(
+            f"@{name} is declared but not defined",
+            "INLINE/002",
+            call.location,
+            hint="give the module that defines it with --library",
+        )
+    if callee.attributes.get("inlining") == "noinline":
+        raise error(f"@{name} says noinline, but helpers of this target are always inlined", "INLINE/003", call.location)
+    if (callee.attributes.get("allocation") or "virtual") != "virtual":
+        raise error(f"@{name} has allocated registers; only allocation(virtual) can be inlined", "INLINE/003", call.location)
+    for op in callee.walk():
+        if op.name in ("low.resource", "low.live_in"):
+            raise error(f"@{name} takes {op.name}; a helper may use its arguments only", "INLINE/003", op.location)
+    return callee
+
+
+def inline_call(call: Operation, callee: Operation) -> list[Operation]:
+    """Replace ``call`` by the body of ``callee``; returns the calls inside of it."""
+    body = callee.region("body")
+    mapping: dict[Value, Value] = dict(zip(body.blocks[0].arguments, call.operands, strict=True))
+    schedule = str(callee.attributes.get("schedule") or "free")
+    inner: list[Operation] = []
+    here = call.parent
+    assert here is not None and here.parent is not None
+    region = here.parent
+    if len(body.blocks) == 1:
+        results: list[Value] = []
+        _mark(call, "low.schedule.begin", schedule)
+        for op in body.blocks[0].operations:
+            if op.name == "low.return":
+                results = [mapping.get(v, v) for v in op.operands]
+                break
+            copy = op.clone(mapping)
+            if copy._location is None:
+                copy.location = call.location
+            here.insert_before(call, copy)
+            if copy.name == "low.func.call":
+                inner.append(copy)
+        _mark(call, "low.schedule.end", schedule)
+        call.replace_with(results)
+        return inner
+    # Several blocks: the code behind the call becomes a block whose arguments are the results.
+    following = call.next
+    assert following is not None
+    rest = here.split_before(following, f"{here.label or 'entry'}_after_{callee.symbol}")
+    for result in call.results:
+        argument = rest.add_argument(result.type, result.name)
+        result.replace_all_uses_with(argument)
+    blocks: dict[Block, Block] = {}
+    at = region.blocks.index(rest)
+    for number, block in enumerate(body.blocks):
+        if number == 0:
+            blocks[block] = here
+            continue
+        made = Block(label=f"{callee.symbol}_{block.label or number}_{at}")
+        made.parent = region
+        region.blocks.insert(at, made)
+        at += 1
+        blocks[block] = made
+        for argument in block.arguments:
+            mapping[argument] = made.add_argument(argument.type, argument.name)
+    _mark(call, "low.schedule.begin", schedule)
+    call_location = call.location
+    call.remove()
+    copies: list[Operation] = []
+    for block in body.blocks:
+        target = blocks[block]
+        for op in block.operations:
+            if op.name == "low.return":
+                if schedule in ("locked", "phased"):
+                    end = _marker("low.schedule.end", schedule)
+                    target.append(end)
+                branch = Operation(
+                    _definition("low.br"), [mapping.get(v, v) for v in op.operands], (), {}, (), [rest], op._location
+                )
+                target.append(branch)
+                copies.append(branch)
+                continue
+            copy = op.clone(mapping)
+            copy.successors = [blocks.get(b, b) for b in op.successors]
+            if copy._location is None:
+                copy.location = call_location
+            target.append(copy)
+            copies.append(copy)
+            if copy.name == "low.func.call":
+                inner.append(copy)
+    for copy in copies:
+        for i, value in enumerate(copy.operands):
+            replacement = mapping.get(value)
+            if replacement is not None:
+                copy.set_operand(i, replacement)
+    call.drop_uses()
+    return inner
+
+
+def _definition(name: str):  # type: ignore[no-untyped-def]
+    definition = lookup(name)
+    assert definition is not None, name
+    return definition
+
+
+def _marker(name: str, schedule: str) -> Operation:
+    return Operation(_definition(name), (), (), {"schedule": schedule})
+
+
+def _mark(call: Operation, name: str, schedule: str) -> None:
+    """Open or close a scope around an inlined body that has an ordering contract."""
+    if schedule in ("locked", "phased") and call.parent is not None:
+        call.parent.insert_before(call, _marker(name, schedule))

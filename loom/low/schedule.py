@@ -1,0 +1,216 @@
+"""List scheduling of straight runs by latency, with an eye on register pressure.
+
+A run ends at a fence, at a locked region and at the end of its block. Within a run, an instruction is ready when all it depends on has
+been issued. Of the ready ones, the scheduler takes the one with the longest path of latencies behind it that need not
+stall; once more units of a register file are live than its budget allows, it prefers the one that frees most. The
+budget of a file is what the order of the text needs anyway, or the target's preferred number where that is more.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loom.low.code import COPY, ENTRY, FENCE, JUMP, CodeBlock, Instruction, LowCode
+from loom.low.dependence import DependenceGraph
+from loom.low.interface import BackendTarget
+from loom.low.liveness import Liveness
+
+CANDIDATES = 12
+"""Ready instructions that are compared in full; the rest waits in the heap."""
+
+
+@dataclass(slots=True)
+class ScheduleSummary:
+    """What scheduling did: runs looked at, instructions whose order changed, peak pressure by file before and after."""
+
+    runs: int = 0
+    moved: int = 0
+    peak_before: dict[str, int] | None = None
+    peak_after: dict[str, int] | None = None
+
+
+def schedule(code: LowCode, target: BackendTarget, budgets: dict[str, int]) -> ScheduleSummary:
+    """Reorder the instructions of ``code`` in place.
+
+    Args:
+        code: Linked code in SSA form.
+        target: Tells the register files.
+        budgets: By file the number of live units up to which latency alone decides.
+    """
+    liveness = Liveness(code)
+    summary = ScheduleSummary()
+    files = [target.file_of(register.register_class).file for register in code.registers]
+    for block in code.blocks:
+        live_out = _live_out(code, liveness, block)
+        tail = block.instructions[-1:]
+        body = block.instructions[:-1]
+        tail_start = len(body)
+        while tail_start and body[tail_start - 1].kind == COPY and tail[0].kind == JUMP:
+            tail_start -= 1
+        tail = body[tail_start:] + tail
+        body = body[:tail_start]
+        runs: list[tuple[bool, list[Instruction]]] = []
+        for instruction in body:
+            movable = not instruction.locked and instruction.kind not in (ENTRY, FENCE)
+            if runs and runs[-1][0] == movable:
+                runs[-1][1].append(instruction)
+            else:
+                runs.append((movable, [instruction]))
+        result: list[Instruction] = []
+        # Uses behind a run keep a register alive in it.
+        later: list[dict[int, int]] = [{} for _ in runs]
+        pending: dict[int, int] = dict.fromkeys(live_out, 1)
+        for instruction in tail:
+            for register, _, _ in instruction.uses:
+                pending[register.index] = 1
+        for k in range(len(runs) - 1, -1, -1):
+            later[k] = dict(pending)
+            for instruction in runs[k][1]:
+                for register, _, _ in instruction.uses:
+                    pending[register.index] = 1
+        live_in = set(pending) - {r.index for i in body for r, _, _ in i.defs}
+        for (movable, run), keep in zip(runs, later, strict=True):
+            if movable and len(run) > 1:
+                ordered = _schedule_run(run, keep, live_in, files, code, budgets)
+                summary.runs += 1
+                summary.moved += sum(a is not b for a, b in zip(run, ordered, strict=True))
+            else:
+                ordered = run
+            result.extend(i for i in ordered if i.kind != FENCE)
+            live_in = live_in | {r.index for i in run for r, _, _ in i.defs if r.index in keep}
+        block.instructions = result + tail
+    return summary
+
+
+def _live_out(code: LowCode, liveness: Liveness, block: CodeBlock) -> set[int]:
+    end = liveness.block_range[block.index][1]
+    tail = block.instructions[-1]
+    _ = tail
+    return {
+        register.index
+        for register in code.registers
+        if any(mask >> end & 1 for mask in liveness.live[register.index])
+    }
+
+
+def _schedule_run(
+    run: Sequence[Instruction],
+    keep: dict[int, int],
+    live_in: set[int],
+    files: Sequence[str],
+    code: LowCode,
+    budgets: dict[str, int],
+) -> list[Instruction]:
+    graph = DependenceGraph(run)
+    height = graph.heights()
+    count = len(run)
+    waiting = list(graph.predecessors)
+    units = [register.units for register in code.registers]
+    uses_left: dict[int, int] = {}
+    distinct: list[list[int]] = []
+    for instruction in run:
+        used = list({register.index for register, _, _ in instruction.uses})
+        distinct.append(used)
+        for index in used:
+            uses_left[index] = uses_left.get(index, 0) + 1
+    budget, start_pressure = _budget(run, distinct, uses_left, keep, live_in, files, units, budgets)
+    pressure = dict(start_pressure)
+    earliest = [0] * count
+    ready: list[tuple[int, int]] = [(-height[i], i) for i in range(count) if not waiting[i]]
+    heapq.heapify(ready)
+    order: list[Instruction] = []
+    cycle = 0
+    defined = [[r.index for r, _, _ in i.defs] for i in run]
+
+    def pressure_delta(i: int) -> tuple[int, int]:
+        """Change in files over budget, and change in all files."""
+        over = total = 0
+        for index in defined[i]:
+            change = units[index]
+            file = files[index]
+            total += change
+            if pressure.get(file, 0) + change > budget.get(file, 1 << 30):
+                over += change
+        for index in distinct[i]:
+            if uses_left[index] == 1 and index not in keep:
+                change = units[index]
+                file = files[index]
+                total -= change
+                if pressure.get(file, 0) + 2 > budget.get(file, 1 << 30):
+                    over -= change
+        return over, total
+
+    while ready:
+        pool = [heapq.heappop(ready) for _ in range(min(CANDIDATES, len(ready)))]
+        crowded = any(pressure.get(file, 0) + 2 > limit for file, limit in budget.items())
+        if crowded and ready:
+            # Under pressure the instruction that frees registers may have a short path: look at every one.
+            pool.extend(ready)
+            ready.clear()
+        best = -1
+        best_key: tuple[int, ...] = ()
+        for k, (negative_height, i) in enumerate(pool):
+            over, total = pressure_delta(i)
+            stall = max(0, earliest[i] - cycle)
+            if crowded or over > 0:
+                key = (over, total if crowded else 0, stall, i)
+            else:
+                key = (0, 0, stall, negative_height, total, i)
+            if best < 0 or key < best_key:
+                best, best_key = k, key
+        _, chosen = pool.pop(best)
+        for entry in pool:
+            heapq.heappush(ready, entry)
+        instruction = run[chosen]
+        cycle = max(cycle, earliest[chosen]) + 1
+        order.append(instruction)
+        for index in distinct[chosen]:
+            uses_left[index] -= 1
+            if not uses_left[index] and index not in keep:
+                pressure[files[index]] = pressure.get(files[index], 0) - units[index]
+        for index in defined[chosen]:
+            if uses_left.get(index, 0) or index in keep:
+                pressure[files[index]] = pressure.get(files[index], 0) + units[index]
+        for j, latency in graph.successors[chosen]:
+            waiting[j] -= 1
+            moment = cycle - 1 + latency
+            if moment > earliest[j]:
+                earliest[j] = moment
+            if not waiting[j]:
+                heapq.heappush(ready, (-height[j], j))
+    assert len(order) == count, "the dependence graph has a cycle"
+    return order
+
+
+def _budget(
+    run: Sequence[Instruction],
+    distinct: Sequence[Sequence[int]],
+    uses_left: dict[int, int],
+    keep: dict[int, int],
+    live_in: set[int],
+    files: Sequence[str],
+    units: Sequence[int],
+    budgets: dict[str, int],
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Per file the larger of the preferred number and the peak of the given order; and the pressure at the start."""
+    start: dict[str, int] = {}
+    alive = {index for index in live_in if index in keep or index in uses_left}
+    for index in alive:
+        start[files[index]] = start.get(files[index], 0) + units[index]
+    level = dict(start)
+    peak = dict(start)
+    left = dict(uses_left)
+    for position, instruction in enumerate(run):
+        for register, _, _ in instruction.defs:
+            if left.get(register.index, 0) or register.index in keep:
+                file = files[register.index]
+                level[file] = level.get(file, 0) + units[register.index]
+                if level[file] > peak.get(file, 0):
+                    peak[file] = level[file]
+        for index in distinct[position]:
+            left[index] -= 1
+            if not left[index] and index not in keep:
+                level[files[index]] = level.get(files[index], 0) - units[index]
+    return {file: max(preferred, peak.get(file, 0)) for file, preferred in budgets.items()}, start

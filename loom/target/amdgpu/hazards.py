@@ -1,0 +1,225 @@
+"""Hazards that the hardware does not resolve, per processor, and the instructions that do.
+
+Facts from LLVM's hazard recognizer for the AMDGPU target (which processors have a hazard, distances, and what ends it):
+
+* **VALU use of a TRANS result** (gfx1100–1103): a vector instruction reads a VGPR that a transcendental one wrote, with at most five
+  vector instructions and one transcendental in between: ``s_waitcnt_depctr`` with ``va_vdst(0)``.
+* **VALU partial forwarding** (gfx11, wave64): two sources written by vector instructions before and behind a scalar write of EXEC.
+* **VALU mask write** (gfx11, wave64): a scalar instruction overwrites a register that a vector instruction reads as a lane mask: ``sa_sdst(0)``
+  behind the scalar write.
+* **WMMA after WMMA** (gfx11, gfx12): the A or B matrix is the result of the WMMA right in front: ``v_nop``.
+* **VALU read of an SGPR written after a VALU read** (gfx12): ``sa_sdst(0)`` in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from loom.target.amdgpu.access import is_vector_unit, reads_and_writes, units_of
+from loom.target.amdgpu.machine import Immediate, MachineInstruction, MachineProgram, Register
+from loom.target.amdgpu.operation import VECTOR_CLASSES
+from loom.target.amdgpu.tables import find_row
+from loom.target.amdgpu.waits import successors_of
+
+VA_VDST_ZERO = 0x0FFF
+"""``s_waitcnt_depctr`` value that waits for the vector units' results (field ``va_vdst``, bits 15:12)."""
+SA_SDST_ZERO = 0xFFFE
+"""The same for scalar results (field ``sa_sdst``, bit 0)."""
+
+TRANS_VALU_DISTANCE = 5
+TRANS_TRANS_DISTANCE = 1
+MASK_EXPIRY = 16
+
+_TRANS_PROCESSORS = frozenset(("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx11-generic"))
+
+_MASK_READERS = ("v_cndmask", "v_add_co_ci", "v_sub_co_ci", "v_subrev_co_ci", "v_div_fmas", "v_div_scale", "v_dual_cndmask")
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """A hazard in front of (or right behind) an instruction: its name and what resolves it."""
+
+    name: str
+    fix: str
+    behind: bool = False
+
+
+def _is_valu(instruction: MachineInstruction) -> bool:
+    return instruction.row.issue_class in VECTOR_CLASSES
+
+
+def _is_trans(instruction: MachineInstruction) -> bool:
+    return instruction.row.issue_class == "trans"
+
+
+def _ends_vector_wait(instruction: MachineInstruction) -> bool:
+    """Whether the instruction makes the hardware wait for vector results: memory instructions, exports, ``va_vdst(0)``."""
+    row = instruction.row
+    if row.memory is not None and row.memory.space in ("global", "flat", "scratch", "buffer", "lds", "gds"):
+        return True
+    if row.mnemonic == "s_waitcnt_depctr":
+        value = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0)
+        return value >> 12 & 15 == 0
+    return False
+
+
+def _is_wmma(instruction: MachineInstruction) -> bool:
+    return instruction.row.mnemonic.startswith(("v_wmma", "v_swmmac"))
+
+
+_State = tuple[
+    frozenset[tuple[int, int, int]],  # TRANS results: (unit, VALUs since, TRANS since)
+    frozenset[int],  # result of the WMMA that is the last vector instruction
+    frozenset[int],  # scalar units read as lane masks (wave64)
+]
+_EMPTY: _State = (frozenset(), frozenset(), frozenset())
+
+
+class HazardScan:
+    """Finds hazards by a forward walk over the control-flow graph."""
+
+    def __init__(self, program: MachineProgram, generation: str) -> None:
+        self.program = program
+        self.generation = generation
+        self.trans = generation == "gfx11" and program.processor in _TRANS_PROCESSORS
+        self.wave64 = generation == "gfx11" and program.wave_size == 64
+        self.active = generation in ("gfx11", "gfx12")
+
+    def run(self) -> list[list[Hazard | None]]:
+        """For every instruction the hazard to resolve, or ``None``."""
+        program = self.program
+        if not self.active or not self._any_candidate():
+            return [[None] * len(block.instructions) for block in program.blocks]
+        successors = successors_of(program)
+        entry: list[_State | None] = [None] * len(program.blocks)
+        entry[0] = _EMPTY
+        work = [0]
+        while work:
+            index = work.pop()
+            state = entry[index]
+            assert state is not None
+            out = self._walk(index, state, None)
+            for successor in successors[index]:
+                known = entry[successor]
+                merged = out if known is None else (known[0] | out[0], known[1] | out[1], known[2] | out[2])
+                if merged != known:
+                    entry[successor] = merged
+                    work.append(successor)
+        result: list[list[Hazard | None]] = []
+        for index in range(len(program.blocks)):
+            found: list[Hazard | None] = []
+            self._walk(index, entry[index] or _EMPTY, found)
+            result.append(found)
+        return result
+
+    def _any_candidate(self) -> bool:
+        for instruction in self.program.instructions():
+            if (self.trans and _is_trans(instruction)) or _is_wmma(instruction):
+                return True
+            if self.wave64 and instruction.row.mnemonic.startswith(_MASK_READERS):
+                return True
+        return False
+
+    def _walk(self, index: int, state: _State, result: list[Hazard | None] | None) -> _State:
+        trans, wmma, masks = state
+        for instruction in self.program.blocks[index].instructions:
+            hazard: Hazard | None = None
+            valu = _is_valu(instruction)
+            if valu and (trans or wmma):
+                if wmma and _is_wmma(instruction):
+                    sources = self._matrix_sources(instruction)
+                    if any(unit in wmma for unit in sources):
+                        hazard = Hazard("wmma", "v_nop")
+                if trans and hazard is None:
+                    reads, _ = reads_and_writes(instruction)
+                    live = {unit for unit, valus, others in trans if valus <= TRANS_VALU_DISTANCE and others <= TRANS_TRANS_DISTANCE}
+                    if any(is_vector_unit(unit) and unit in live for unit in reads):
+                        hazard = Hazard("valu_trans_use", "va_vdst")
+                        trans = frozenset()
+            if self.wave64:
+                masks, behind = self._mask_write(instruction, masks)
+                hazard = hazard or behind
+            if _ends_vector_wait(instruction):
+                trans = frozenset()
+            if valu:
+                is_trans = _is_trans(instruction)
+                if trans:
+                    trans = frozenset(
+                        (unit, valus + 1, others + is_trans)
+                        for unit, valus, others in trans
+                        if valus < TRANS_VALU_DISTANCE and others + is_trans <= TRANS_TRANS_DISTANCE
+                    )
+                if self.trans and is_trans:
+                    _, writes = reads_and_writes(instruction)
+                    trans = trans | {(unit, 0, 0) for unit in writes if is_vector_unit(unit)}
+                wmma = frozenset()
+                if _is_wmma(instruction):
+                    _, writes = reads_and_writes(instruction)
+                    wmma = frozenset(unit for unit in writes if is_vector_unit(unit))
+            if result is not None:
+                result.append(hazard)
+        return trans, wmma, masks
+
+    @staticmethod
+    def _matrix_sources(instruction: MachineInstruction) -> Iterable[int]:
+        for name in ("src0", "src1"):
+            at = instruction.row.slot_index(name)
+            operand = instruction.operands[at] if at >= 0 else None
+            if isinstance(operand, Register):
+                yield from units_of(operand)
+
+    @staticmethod
+    def _mask_write(instruction: MachineInstruction, masks: frozenset[int]) -> tuple[frozenset[int], Hazard | None]:
+        """Scalar registers read as masks, and whether this scalar instruction overwrites one."""
+        row = instruction.row
+        if row.issue_class in VECTOR_CLASSES:
+            if row.mnemonic.startswith(_MASK_READERS):
+                read: set[int] = set()
+                for slot, operand in zip(row.slots, instruction.operands, strict=True):
+                    if slot.type == "mask" and slot.is_use and isinstance(operand, Register):
+                        read.update(units_of(operand))
+                return masks | read, None
+            return masks, None
+        if row.mnemonic == "s_waitcnt_depctr":
+            value = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0)
+            return (frozenset() if value & 1 == 0 else masks), None
+        if masks and row.issue_class in ("salu",):
+            _, writes = reads_and_writes(instruction)
+            hit = [unit for unit in writes if unit in masks]
+            if hit:
+                return masks - set(hit), Hazard("valu_mask_write", "sa_sdst", behind=True)
+        return masks, None
+
+
+def fix_instruction(hazard: Hazard, generation: str) -> MachineInstruction:
+    """The instruction that resolves a hazard."""
+    if hazard.fix == "v_nop":
+        row = find_row(generation, "v_nop")
+        assert row is not None
+        return MachineInstruction(row, None, ())
+    name = "s_waitcnt_depctr" if generation == "gfx11" else "s_wait_alu"
+    row = find_row(generation, name) or find_row(generation, "s_waitcnt_depctr")
+    assert row is not None
+    value = VA_VDST_ZERO if hazard.fix == "va_vdst" else SA_SDST_ZERO
+    return MachineInstruction(row, None, (Immediate(value),))
+
+
+def resolve_hazards(program: MachineProgram, generation: str) -> int:
+    """Insert what resolves every hazard; returns the number of instructions inserted."""
+    found = HazardScan(program, generation).run()
+    inserted = 0
+    for block, hazards in zip(program.blocks, found, strict=True):
+        if not any(hazards):
+            continue
+        result: list[MachineInstruction] = []
+        for instruction, hazard in zip(block.instructions, hazards, strict=True):
+            if hazard is None:
+                result.append(instruction)
+                continue
+            fix = fix_instruction(hazard, generation)
+            fix.location = instruction.location
+            inserted += 1
+            result.extend((instruction, fix) if hazard.behind else (fix, instruction))
+        block.instructions = result
+    return inserted

@@ -1,0 +1,135 @@
+"""The payload of an AMDGPU instruction in Low code: its row and what stands in each slot.
+
+A slot holds a constant operand (inline constant, literal, field, ``off``, ``null``), the k-th definition or the k-th use. Emission puts
+physical registers in; nothing else about the instruction changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from loom.low.code import Ref, Traits
+from loom.target.amdgpu.instruction import InstructionRow
+from loom.target.amdgpu.machine import MachineInstruction, Operand, Register
+
+DEFINITION = 0
+USE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterSlot:
+    """A slot that takes a register: definition or use number ``index`` of the instruction; ``half`` of a 16-bit operand."""
+
+    kind: int
+    index: int
+    half: int | None = None
+
+
+@dataclass(slots=True)
+class Operation:
+    """What to encode.
+
+    Attributes:
+        row: Table row.
+        operands: Parallel to ``row.slots``.
+        modifiers: Non-default modifiers.
+        form: Encoding form that the text demands, ``None`` for the shortest.
+        raw: Don't-care bits.
+        y: Second half of a dual-issue pair; its register slots count the same definitions and uses.
+    """
+
+    row: InstructionRow
+    operands: tuple[Operand | RegisterSlot, ...]
+    modifiers: dict[str, int] = field(default_factory=dict)
+    form: str | None = None
+    raw: int = 0
+    y: Operation | None = None
+
+    def __str__(self) -> str:
+        return self.row.mnemonic
+
+    def machine(
+        self, defs: list[Ref], uses: list[Ref], place: Callable[[Ref, int | None], Register]
+    ) -> MachineInstruction:
+        """The machine instruction, ``place`` giving the physical register of a reference."""
+        operands: list[Operand] = []
+        for entry in self.operands:
+            if isinstance(entry, RegisterSlot):
+                ref = defs[entry.index] if entry.kind == DEFINITION else uses[entry.index]
+                operands.append(place(ref, entry.half))
+            else:
+                operands.append(entry)
+        y = None if self.y is None else self.y.machine(defs, uses, place)
+        return MachineInstruction(self.row, self.form, tuple(operands), dict(self.modifiers), self.raw, y=y)
+
+
+VECTOR_CLASSES = frozenset(("valu", "trans", "matrix", "dual"))
+"""Issue classes that execute on the vector units."""
+
+_SPACES = {
+    "global": "global",
+    "buffer": "global",
+    "constant": "global",
+    "flat": "flat",
+    "scratch": "scratch",
+    "lds": "lds",
+    "gds": "gds",
+}
+
+_ORDERED = frozenset(
+    (
+        "s_barrier", "s_barrier_signal", "s_barrier_wait", "s_waitcnt", "s_waitcnt_vscnt", "s_waitcnt_vmcnt",
+        "s_waitcnt_lgkmcnt", "s_waitcnt_expcnt", "s_wait_idle", "s_wait_loadcnt", "s_wait_storecnt", "s_wait_dscnt",
+        "s_wait_kmcnt", "s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt", "s_icache_inv", "s_dcache_inv", "s_gl1_inv",
+    )
+)  # fmt: skip
+"""Instructions that no memory access moves across."""
+
+_STATE = frozenset(("exec", "scc", "vcc", "m0", "vccz", "execz"))
+"""Machine state that orders instructions; the rest (mode, flat_scratch) does not change in a kernel of ours, except by s_setreg."""
+
+_EARLY_CLOBBER = ("v_wmma_", "v_swmmac_", "v_mad_u64_u32", "v_mad_i64_i32", "v_mad_co_", "v_mqsad_", "v_qsad_")
+"""Results that may not overlap sources: the instruction reads sources after it has begun to write."""
+
+
+@lru_cache(maxsize=None)
+def row_traits(row: InstructionRow, invariant: bool, volatile: bool) -> Traits:
+    """Traits of a row; ``invariant`` loads read memory that nobody writes, ``volatile`` accesses keep their order."""
+    memory = row.memory
+    issue = row.issue_class
+    mnemonic = row.mnemonic
+    space = None
+    reads = writes = barrier = effects = False
+    if memory is not None and memory.kind != "prefetch":
+        if memory.kind == "cache":
+            barrier = effects = True
+        elif not (invariant and memory.kind == "load"):
+            space = _SPACES.get(memory.space, "flat")
+            reads = memory.kind in ("load", "atomic", "load_lds")
+            writes = memory.kind != "load"
+    if mnemonic in _ORDERED or mnemonic.startswith(("s_barrier", "s_wait", "buffer_gl", "global_inv", "global_wb")):
+        barrier = effects = True
+    elif issue in ("message", "wait", "branch") or mnemonic.startswith(
+        ("s_setreg", "s_sleep", "s_setprio", "s_sendmsg", "s_trap", "s_sethalt", "s_set_inst", "s_memtime", "s_getreg", "s_nop")
+    ):
+        effects = True
+    state_uses = tuple(name for name in row.implicit_uses if name in _STATE)
+    state_defs = tuple(name for name in row.implicit_defs if name in _STATE)
+    has_vector_result = any(slot.is_def and ("vgpr" in slot.kinds or "agpr" in slot.kinds) for slot in row.slots)
+    register_uses = any(slot.is_use and "imm" not in slot.kinds for slot in row.slots)
+    _ = register_uses
+    return Traits(
+        latency=max(1, row.latency),
+        issue=issue,
+        memory_space=space,
+        reads_memory=reads,
+        writes_memory=writes,
+        barrier=barrier,
+        side_effects=effects or volatile,
+        state_uses=state_uses,
+        state_defs=state_defs,
+        early_clobber=mnemonic.startswith(_EARLY_CLOBBER),
+        masked=has_vector_result and "exec" in row.implicit_uses,
+    )

@@ -1,0 +1,254 @@
+"""Waits of AMDGPU programs: what each instruction means to the counters, and the instructions that wait.
+
+Facts (LLVM's AMDGPU usage guide, memory model; AMD ISA documents): vector loads return in order; scalar loads do not; LDS operations
+do, but share ``lgkmcnt`` with scalar loads and messages up to gfx11. gfx12 has a counter for each. FLAT may use LDS and memory, and
+counts on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loom.low.waits import CounterModel, Event, Wait, WaitAccess, WaitAnalysis
+from loom.target.amdgpu.access import reads_and_writes
+from loom.target.amdgpu.descriptors import decode_waitcnt, encode_waitcnt
+from loom.target.amdgpu.machine import (
+    BranchTarget,
+    Immediate,
+    MachineInstruction,
+    MachineProgram,
+    Register,
+)
+from loom.target.amdgpu.tables import find_row
+
+MODELS: dict[str, CounterModel] = {
+    "gfx11": CounterModel(
+        {"vmcnt": 63, "lgkmcnt": 63, "expcnt": 7, "vscnt": 63}, frozenset(("smem", "flat", "message"))
+    ),
+    "gfx12": CounterModel(
+        {"loadcnt": 63, "samplecnt": 63, "bvhcnt": 7, "kmcnt": 31, "dscnt": 63, "expcnt": 7, "storecnt": 63},
+        frozenset(("smem", "flat", "message")),
+    ),
+    "gfx9.4": CounterModel({"vmcnt": 63, "lgkmcnt": 15, "expcnt": 7}, frozenset(("smem", "flat", "message"))),
+}
+"""Counters of each generation with the largest value a wait can name; kinds that finish in any order."""
+
+_SINGLE_WAITS = {
+    "s_waitcnt_vscnt": "vscnt",
+    "s_waitcnt_vmcnt": "vmcnt",
+    "s_waitcnt_lgkmcnt": "lgkmcnt",
+    "s_waitcnt_expcnt": "expcnt",
+    "s_wait_loadcnt": "loadcnt",
+    "s_wait_storecnt": "storecnt",
+    "s_wait_dscnt": "dscnt",
+    "s_wait_kmcnt": "kmcnt",
+    "s_wait_expcnt": "expcnt",
+    "s_wait_samplecnt": "samplecnt",
+    "s_wait_bvhcnt": "bvhcnt",
+}
+
+_LDS_KINDS = frozenset(("lds", "flat"))
+
+
+def waits_performed(instruction: MachineInstruction, generation: str) -> Mapping[str, int]:
+    """Counters that an instruction itself waits for, with their values; empty for all but waits."""
+    name = instruction.row.mnemonic
+    if not name.startswith("s_wait"):
+        return {}
+    value = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0)
+    if name == "s_waitcnt":
+        return decode_waitcnt(generation, value)
+    if name == "s_wait_loadcnt_dscnt":
+        return {"loadcnt": value >> 8 & 63, "dscnt": value & 63}
+    if name == "s_wait_storecnt_dscnt":
+        return {"storecnt": value >> 8 & 63, "dscnt": value & 63}
+    if name == "s_wait_idle":
+        return dict.fromkeys(MODELS[generation].maximum, 0)
+    counter = _SINGLE_WAITS.get(name)
+    return {} if counter is None else {counter: value}
+
+
+def _kind(instruction: MachineInstruction, counter: str) -> str:
+    memory = instruction.row.memory
+    if memory is None:
+        return "message" if instruction.row.issue_class == "message" else counter
+    if memory.space == "constant":
+        return "smem"
+    if memory.space == "flat":
+        return "flat"
+    if memory.space in ("lds", "gds"):
+        return memory.space if counter not in ("expcnt",) else "gds"
+    return "vmem" if counter in ("vmcnt", "loadcnt") else counter
+
+
+def counters_raised(instruction: MachineInstruction) -> tuple[str, ...]:
+    """Counters that the instruction raises; a returning atomic counts as a load, any other as a store."""
+    row = instruction.row
+    counters = row.counters
+    memory = row.memory
+    if memory is not None and memory.kind == "atomic" and memory.space not in ("lds", "gds"):
+        returns = False
+        for slot, operand in zip(row.slots, instruction.operands, strict=True):
+            if slot.is_def and isinstance(operand, Register) and operand.bank in ("vgpr", "agpr"):
+                returns = True
+        drop = {"vscnt", "storecnt"} if returns else {"vmcnt", "loadcnt"}
+        kept = tuple(c for c in counters if c not in drop)
+        if kept:
+            return kept
+    return counters
+
+
+def access_of(
+    instruction: MachineInstruction, generation: str, barrier_memory: str | None, wave_size: int
+) -> WaitAccess:
+    """What the instruction means to the counters."""
+    row = instruction.row
+    performed = waits_performed(instruction, generation)
+    if performed:
+        return WaitAccess(waits=performed)
+    reads, writes = reads_and_writes(instruction)
+    counters = counters_raised(instruction)
+    drains = _drains(row.mnemonic, generation, barrier_memory)
+    events: tuple[Event, ...] = ()
+    if counters:
+        written: tuple[int, ...] = tuple(u for u in writes if u < 1300) if _returns_data(instruction) else ()
+        events = tuple(
+            Event(counter, _kind(instruction, counter), written if counter not in ("vscnt", "storecnt", "expcnt") else ())
+            for counter in counters
+        )
+    _ = wave_size
+    return WaitAccess((*reads, *writes), events, drains)
+
+
+def _returns_data(instruction: MachineInstruction) -> bool:
+    memory = instruction.row.memory
+    return memory is None or memory.kind in ("load", "atomic")
+
+
+def _drains(
+    mnemonic: str, generation: str, memory: str | None
+) -> tuple[tuple[str, int, str, frozenset[str] | None], ...]:
+    """What must be finished before a barrier.
+
+    Without a word from the text, a barrier publishes what the wave has stored, in memory and in LDS, and LDS reads are done; loads
+    of memory may be under way, which is what software pipelines rely on. ``memory`` says otherwise.
+    """
+    if not (mnemonic == "s_barrier" or mnemonic.startswith("s_barrier_signal")):
+        return ()
+    lds = "dscnt" if generation == "gfx12" else "lgkmcnt"
+    loads = "loadcnt" if generation == "gfx12" else "vmcnt"
+    stores = {"gfx12": "storecnt", "gfx11": "vscnt"}.get(generation)
+    result: list[tuple[str, int, str, frozenset[str] | None]] = []
+    if memory != "global":
+        result.append((lds, 0, "barrier", _LDS_KINDS))
+    if memory != "workgroup":
+        if stores is not None:
+            result.append((stores, 0, "barrier", None))
+        if memory is not None or stores is None:
+            result.append((loads, 0, "barrier", None))
+    return tuple(result)
+
+
+@dataclass(slots=True)
+class WaitReport:
+    """What was inserted or found missing.
+
+    Attributes:
+        inserted: Number of wait instructions.
+        rows: One entry a wait: block label, index of the instruction it guards, counters, causes.
+        missing: The same for a program that must have its waits already.
+    """
+
+    inserted: int = 0
+    rows: list[tuple[str, MachineInstruction, dict[str, int], list[tuple[str, MachineInstruction | None, str]]]] = field(
+        default_factory=list
+    )
+
+
+def successors_of(program: MachineProgram) -> list[list[int]]:
+    """Indices of the blocks that control may reach from each block."""
+    index_of = {block.label: i for i, block in enumerate(program.blocks)}
+    result: list[list[int]] = []
+    for i, block in enumerate(program.blocks):
+        targets: list[int] = []
+        falls = True
+        for instruction in block.instructions:
+            name = instruction.row.mnemonic
+            for operand in instruction.operands:
+                if isinstance(operand, BranchTarget) and operand.label is not None and operand.label in index_of:
+                    targets.append(index_of[operand.label])
+            if name in ("s_branch", "s_endpgm", "s_setpc_b64", "s_endpgm_saved"):
+                falls = False
+        if falls and i + 1 < len(program.blocks):
+            targets.append(i + 1)
+        result.append(list(dict.fromkeys(targets)))
+    return result
+
+
+def analyze(program: MachineProgram, generation: str, barrier_memory: Mapping[int, str]) -> list[list[Wait | None]]:
+    """The waits that each instruction needs in front of it."""
+    blocks = [
+        [access_of(i, generation, barrier_memory.get(id(i)), program.wave_size) for i in block.instructions]
+        for block in program.blocks
+    ]
+    return WaitAnalysis(blocks, successors_of(program), MODELS[generation]).waits
+
+
+def insert_waits(program: MachineProgram, generation: str, barrier_memory: Mapping[int, str]) -> WaitReport:
+    """Put the waits that are needed into the program, and nothing else."""
+    needed = analyze(program, generation, barrier_memory)
+    flat = [instruction for block in program.blocks for instruction in block.instructions]
+    report = WaitReport()
+    for block, waits in zip(program.blocks, needed, strict=True):
+        if not any(waits):
+            continue
+        result: list[MachineInstruction] = []
+        for instruction, wait in zip(block.instructions, waits, strict=True):
+            if wait is not None:
+                made = wait_instructions(wait.counters, generation)
+                for extra in made:
+                    extra.location = instruction.location
+                result.extend(made)
+                report.inserted += len(made)
+                causes = [(c, flat[p] if p >= 0 else None, reason) for c, p, reason in wait.causes]
+                report.rows.append((block.label, instruction, dict(wait.counters), causes))
+            result.append(instruction)
+        block.instructions = result
+    return report
+
+
+def missing_waits(program: MachineProgram, generation: str) -> WaitReport:
+    """Waits that a program which is emitted as it stands lacks."""
+    needed = analyze(program, generation, {})
+    flat = [instruction for block in program.blocks for instruction in block.instructions]
+    report = WaitReport()
+    for block, waits in zip(program.blocks, needed, strict=True):
+        for instruction, wait in zip(block.instructions, waits, strict=True):
+            if wait is not None:
+                causes = [(c, flat[p] if p >= 0 else None, reason) for c, p, reason in wait.causes]
+                report.rows.append((block.label, instruction, dict(wait.counters), causes))
+    return report
+
+
+def wait_instructions(counters: Mapping[str, int], generation: str) -> list[MachineInstruction]:
+    """The instructions that wait for ``counters``."""
+    result: list[MachineInstruction] = []
+
+    def make(mnemonic: str, *operands: Register | Immediate) -> None:
+        row = find_row(generation, mnemonic)
+        assert row is not None, mnemonic
+        result.append(MachineInstruction(row, None, tuple(operands)))
+
+    if generation == "gfx12":
+        for counter in ("loadcnt", "samplecnt", "bvhcnt", "storecnt", "dscnt", "kmcnt", "expcnt"):
+            if counter in counters:
+                make(f"s_wait_{counter}", Immediate(counters[counter]))
+        return result
+    legacy = {c: v for c, v in counters.items() if c in ("vmcnt", "lgkmcnt", "expcnt")}
+    if legacy:
+        value = encode_waitcnt(generation, legacy.get("vmcnt", 63), legacy.get("expcnt", 7), legacy.get("lgkmcnt", 63))
+        make("s_waitcnt", Immediate(value))
+    if "vscnt" in counters:
+        make("s_waitcnt_vscnt", Register("null"), Immediate(counters["vscnt"]))
+    return result
