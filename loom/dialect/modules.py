@@ -1,0 +1,15 @@
+"""The module dialect: the files a file depends on."""
+
+from __future__ import annotations
+
+from loom.dialect.common import attribute, define
+
+define(
+    "module.import",
+    "B",
+    "A source file this one depends on; what is used of it is still declared here.",
+    " $path [$symbols]",
+    attributes=(attribute("path", "string"), attribute("symbols", "symbols")),
+    traits="module_level",
+    example='module.import "motifs.loom" [@squash]',
+)
