@@ -45,6 +45,10 @@ for _prefix, _module in {
     register_dialect(_prefix, f"loom.dialect.{_module}")
 register_dialect("llvmir", "loom.dialect.records")
 
+from loom.target import register_targets as _register_targets  # noqa: E402  (targets build on the registries above)
+
+_register_targets()
+
 
 def parse(text: str | bytes, filename: str = "<text>") -> Module:
     """Parse Loom text into a module; see :func:`loom.text.parser.parse`."""
