@@ -50,6 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    from loom.store.actions import Store
+
     root = Path(args.store)
     if args.verb != "import" and not root.is_dir():
         raise error(

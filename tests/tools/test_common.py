@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from loom.diagnostics import ExitCode, error
+from loom.tools.common import Progress, make_parser, print_json, read_text, run_tool, write_output
+
+
+def test_a_loom_error_is_rendered_and_gives_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    def body(_: Sequence[str]) -> int:
+        raise error("no device", "DEVICE/001", hint="plug one in", exit_code=ExitCode.UNAVAILABLE)
+
+    assert run_tool(body, []) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == "error: no device [DEVICE/001]\n  hint: plug one in\n"
+
+
+def test_diagnostics_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    def body(_: Sequence[str]) -> int:
+        raise error("no device", "DEVICE/001")
+
+    for argv in (["--diagnostic-format=json"], ["--diagnostic-format", "json"]):
+        assert run_tool(body, argv) == 2
+        document = json.loads(capsys.readouterr().err)
+        assert document["diagnostics"][0]["code"] == "DEVICE/001"
+
+
+def test_a_usage_error_is_a_diagnostic_with_exit_code_2(capsys: pytest.CaptureFixture[str]) -> None:
+    def body(argv: Sequence[str]) -> int:
+        make_parser("loom-x", "x").parse_args(argv)
+        return 0
+
+    assert run_tool(body, ["--nonsense"]) == 2
+    assert "TOOL/001" in capsys.readouterr().err
+    assert run_tool(body, ["--help"]) == 0
+
+
+def test_an_internal_error_is_one_line_unless_debugging(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def body(_: Sequence[str]) -> int:
+        raise KeyError("surprise")
+
+    monkeypatch.delenv("LOOM_DEBUG", raising=False)
+    assert run_tool(body, []) == 4
+    err = capsys.readouterr().err
+    assert err.startswith("error: internal error: KeyError: 'surprise' [INTERNAL/001]\n")
+    assert "Traceback" not in err
+    monkeypatch.setenv("LOOM_DEBUG", "1")
+    assert run_tool(body, []) == 4
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_interrupts_and_missing_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def interrupted(_: Sequence[str]) -> int:
+        raise KeyboardInterrupt
+
+    def missing(_: Sequence[str]) -> int:
+        open(tmp_path / "no")  # noqa: SIM115
+        return 0
+
+    assert run_tool(interrupted, []) == 130
+    assert run_tool(missing, []) == 2
+    assert "No such file" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    script = (
+        "import sys\nfrom loom.tools.common import run_tool\n"
+        "def body(argv):\n    for i in range(100000): print('x' * 80)\n    return 0\n"
+        "sys.exit(run_tool(body, []))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    err = process.stderr.read()
+    assert process.wait() == 0
+    assert err == b""
+
+
+def test_text_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "x.loom"
+    path.write_bytes(b"one\ntwo\n\xff\n")
+    with pytest.raises(Exception) as failure:
+        read_text(str(path))
+    assert "0xff" in str(failure.value)
+    assert failure.value.diagnostics[0].location.line == 3  # type: ignore[attr-defined]
+
+
+def test_output_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "out.txt"
+    write_output(str(path), "old")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, os.strerror(28))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("loom.tools.common.os.replace", fail)
+        with pytest.raises(Exception, match="No space left"):
+            write_output(str(path), "new")
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.txt"]
+    with pytest.raises(Exception, match="cannot write"):
+        write_output("/proc/no/such/place", "x")
+
+
+def test_json_goes_to_stdout_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"b": 1, "a": [1, 2]})
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"b": 1, "a": [1, 2]}
+    assert err == ""
+    with pytest.raises(ValueError):
+        print_json({"x": float("nan")})
+
+
+def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(3, "jobs") as progress:
+        progress.update(1, "x")
+    assert capsys.readouterr() == ("", "")
