@@ -190,7 +190,9 @@ class DeviceExecutor:
             slot = next(slots[kind], None)
             if slot is None:
                 raise error(
-                    f"kernel '{entry.kernel}' has fewer {kind} arguments than the launch gives", "CHECK/011", op.location
+                    f"kernel '{entry.kernel}' has fewer {kind} arguments than the launch gives",
+                    "CHECK/011",
+                    op.location,
                 )
             if isinstance(argument, Tensor):
                 data = placed.address(argument).to_bytes(8, "little")
@@ -333,7 +335,9 @@ def wrapper_text(function: Operation, symbol: str, op: Operation) -> str:
     parameters = function.regions[-1].blocks[0].arguments
     results = _result_types(function)
     for type_ in [*results]:
-        if isinstance(type_, BufferType) or not (isinstance(type_, VectorType) or hasattr(type_, "width") or str(type_) in ("index", "offset")):
+        if isinstance(type_, BufferType) or not (
+            isinstance(type_, VectorType) or hasattr(type_, "width") or str(type_) in ("index", "offset")
+        ):
             raise error(
                 f"'@{function.symbol}' returns {type_}: only scalars and vectors come back from a device",
                 "CHECK/013",
@@ -358,7 +362,9 @@ def wrapper_text(function: Operation, symbol: str, op: Operation) -> str:
     call = "template.call" if function.name == "template.def" else f"func.call{pure}"
     if function.name == "low.func.def":
         call = "low.invoke"
-    lines.append(f"  {produced + ' = ' if produced else ''}{call} @{function.symbol}({', '.join(names)}) : ({types}){listed}")
+    lines.append(
+        f"  {produced + ' = ' if produced else ''}{call} @{function.symbol}({', '.join(names)}) : ({types}){listed}"
+    )
     for position, type_ in enumerate(results):
         lines += _store_lines(position, type_)
     return "\n".join([*lines, "  kernel.return", "}", ""])

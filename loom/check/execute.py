@@ -200,9 +200,7 @@ class Scope:
             raise ValueFailure(from_error(failure, "generation", op.location)[0]) from None
         for result in op.results:
             if result in self.frame.poison:
-                raise ValueFailure(
-                    Issue("generation", "CHECK/026", f"{op.name}: the result is undefined", op.location)
-                )
+                raise ValueFailure(Issue("generation", "CHECK/026", f"{op.name}: the result is undefined", op.location))
             self.values[result] = self.frame.values[result]
 
     # --- actions ------------------------------------------------------------------------------------------------------
@@ -244,9 +242,7 @@ class Scope:
         wanted = self.shape_of(op, _tensor_type(op.results[0]))
         if produced.shape != wanted:
             raise ValueFailure(
-                Issue(
-                    "planning", "CHECK/031", f"{provider} gives shape {produced.shape}, not {wanted}", op.location
-                )
+                Issue("planning", "CHECK/031", f"{provider} gives shape {produced.shape}, not {wanted}", op.location)
             )
         self.set(op.results[0], produced)
 
@@ -286,7 +282,9 @@ class Scope:
             return _failed(op, expect.bitwise(actual, expected, form))
         if op.name == "check.expect.close":
             if not form.is_float:
-                return Issue("planning", "CHECK/043", f"check.expect.close compares floats, not {form.name}", op.location)
+                return Issue(
+                    "planning", "CHECK/043", f"check.expect.close compares floats, not {form.name}", op.location
+                )
             outcome = expect.close(
                 actual, expected, form, float(attributes["atol"]), float(attributes["rtol"]), str(attributes["nan"])
             )
@@ -349,7 +347,9 @@ def _tensor_type(value: SsaValue) -> TensorType:
 
 
 def _array(value: Value) -> Array:
-    array: Array = value.values if isinstance(value, Tensor) else value.reshape(value.shape[1:] if value.ndim > 1 else ())
+    array: Array = (
+        value.values if isinstance(value, Tensor) else value.reshape(value.shape[1:] if value.ndim > 1 else ())
+    )
     return array
 
 

@@ -22,7 +22,8 @@ Value = Any
 
 @dataclass(slots=True)
 class LaunchRecord:
-    """One launch as it happened: kernel, geometry, and what the device can tell (counts; nanoseconds by its own clock)."""
+    """One launch as it happened: kernel, geometry, and what the device can tell (counts; nanoseconds by its own
+    clock)."""
 
     kernel: str
     workload: list[int | float]
@@ -50,7 +51,8 @@ class Executor(Protocol):
     events: dict[str, int]
 
     def launch(self, op: Operation, workload: Sequence[Array], arguments: Sequence[Value]) -> LaunchRecord:
-        """Perform a ``kernel.launch``; tensors are written in place. Raises :class:`LoomError` for faults and refusals."""
+        """Perform a ``kernel.launch``; tensors are written in place. Raises :class:`LoomError` for faults and
+        refusals."""
         ...
 
     def call(self, op: Operation, callee: str, arguments: Sequence[Value]) -> list[Value]:
@@ -83,7 +85,9 @@ class RunOptions:
     budget: int | None = None
 
 
-def find_callee(module: Module, libraries: Sequence[Module], op: Operation, name: str, kinds: Sequence[str]) -> Operation:
+def find_callee(
+    module: Module, libraries: Sequence[Module], op: Operation, name: str, kinds: Sequence[str]
+) -> Operation:
     """The definition that ``op`` calls, in the module or in a library. Raises ``CHECK/010`` where there is none."""
     declared: Operation | None = None
     for candidate in (module, *libraries):
@@ -160,9 +164,7 @@ class ReferenceExecutor:
             return LaunchRecord(kernel.symbol or "?", plain_numbers(workload), (0, 0, 0), (0, 0, 0))
         finally:
             adopt()
-        return LaunchRecord(
-            kernel.symbol or "?", plain_numbers(workload), geometry.workgroups, geometry.workgroup_size
-        )
+        return LaunchRecord(kernel.symbol or "?", plain_numbers(workload), geometry.workgroups, geometry.workgroup_size)
 
     def _record_event(self, failure: LoomError) -> bool:
         """Turn a finding into a device event where the sanitizer of its kind is on and only reports."""

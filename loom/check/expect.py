@@ -1,6 +1,7 @@
 """Expectations: comparing what a run left behind with what was expected.
 
-A comparison returns None when it passes, else a dictionary for the report: how many elements fail, the first few of them
+A comparison returns None when it passes, else a dictionary for the report: how many elements fail, the first few of
+them
 (index, actual, expected), the largest absolute and relative error, and how NaNs and infinities are involved.
 """
 
@@ -111,9 +112,7 @@ def bitwise(actual: Array, expected: Array, form: ElementFormat) -> Failure | No
     return {"reason": "bit_mismatch", **_describe(wrong, actual, expected, form)} if wrong.any() else None
 
 
-def close(
-    actual: Array, expected: Array, form: ElementFormat, atol: float, rtol: float, nan: str
-) -> Failure | None:
+def close(actual: Array, expected: Array, form: ElementFormat, atol: float, rtol: float, nan: str) -> Failure | None:
     """abs(a - e) <= atol + rtol * abs(e) in float64; equal infinities match; two NaNs only under ``nan(same)``."""
     failure = _shape_failure(actual, expected)
     if failure is not None:
@@ -128,7 +127,13 @@ def close(
     wrong = ~matches
     if not wrong.any():
         return None
-    return {"reason": "value_mismatch", **_describe(wrong, actual, expected, form), "atol": atol, "rtol": rtol, "nan": nan}
+    return {
+        "reason": "value_mismatch",
+        **_describe(wrong, actual, expected, form),
+        "atol": atol,
+        "rtol": rtol,
+        "nan": nan,
+    }
 
 
 def shape(actual: tuple[int, ...], expected: tuple[int, ...]) -> Failure | None:

@@ -14,7 +14,8 @@ class Issue:
     """One problem of a case or sample.
 
     ``kind``: ``planning`` (the case cannot be run as written), ``generation`` (a value source failed), ``compile`` (the
-    compiler refused), ``execution`` (undefined behaviour, a fault, an unavailable device), ``expectation`` (a comparison
+    compiler refused), ``execution`` (undefined behaviour, a fault, an unavailable device), ``expectation`` (a
+    comparison
     failed), ``file`` (a file cannot be read or written).
     """
 

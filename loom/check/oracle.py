@@ -36,7 +36,7 @@ def _product(lhs: Array, rhs: Array, init: Array, accumulator: ElementFormat, re
             total = np.matmul(lhs.astype(np.float64), rhs.astype(np.float64)) + init.astype(np.float64)
             return round_to(round_to(total, accumulator).astype(np.float64), result)
     total = np.matmul(lhs.astype(np.int64), rhs.astype(np.int64)) + init.astype(np.int64)
-    return total.astype(accumulator.carrier).astype(result.carrier)
+    return np.asarray(total.astype(accumulator.carrier).astype(result.carrier))
 
 
 def matmul(attributes: Mapping[str, Any], inputs: Sequence[Tensor], result: ElementFormat) -> Tensor:

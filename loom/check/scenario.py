@@ -72,7 +72,7 @@ def plan_scenario(op: Operation) -> ScenarioPlan:
                     "CHECK/008",
                     f"'{inner.name}' has no place in the configuration of a scenario",
                     inner.location,
-                    "configuration holds check.literal, check.entropy.fork and check.entropy.read; tensors belong to trials",
+                    "it holds check.literal, check.entropy.fork and check.entropy.read; tensors belong to trials",
                 )
             )
     if not plan.trials:
@@ -206,7 +206,8 @@ def _finish(
 
 
 def _bound(op: Operation, actual: Sequence[Value], expected: Sequence[Value]) -> list[Value]:
-    """Values of the region's arguments: ``actual`` ones are the target's results in order, ``expected`` the oracle's."""
+    """Values of the region's arguments: ``actual`` ones are the target's results in order, ``expected`` the
+    oracle's."""
     bindings: Any = op.attributes.get("bindings") or ()
     sides = {"actual": iter(actual), "expected": iter(expected)}
     count = len(op.body().arguments)

@@ -64,7 +64,7 @@ class Tensor:
         if self.storage.poison is None:
             return None
         window = self.storage.poison[self.offset : self.offset + self.size]
-        marked = window.reshape(*self.shape, self.form.bytes).any(-1)
+        marked: Array = np.asarray(window.reshape(*self.shape, self.form.bytes).any(-1))
         return marked if marked.any() else None
 
     def assign(self, values: Array) -> None:
@@ -109,7 +109,8 @@ NPY_DTYPES: dict[str, Any] = {
 def to_npy_array(tensor: Tensor) -> Array:
     """The tensor as an array that ``numpy.save`` stores; bf16 and the 8-bit floats as their bits."""
     words = np.ascontiguousarray(tensor.bytes)
-    return words.view(NPY_DTYPES[tensor.form.name]).reshape(tensor.shape).copy()
+    array: Array = words.view(NPY_DTYPES[tensor.form.name]).reshape(tensor.shape).copy()
+    return array
 
 
 def from_npy_array(array: Array, form: ElementFormat, name: str = "") -> Tensor:

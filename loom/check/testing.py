@@ -105,7 +105,7 @@ def run_tests(
     run = TestRun(module.filename, dry_run=chosen.dry_run)
     case_plans = [plan_case(op) for op in cases(module)]
     scenario_plans = [plan_scenario(op) for op in scenarios(module)]
-    known = {plan.name for plan in (*case_plans, *scenario_plans)}
+    known = {plan.name for plan in case_plans} | {plan.name for plan in scenario_plans}
     for name in chosen.case_names:
         if name not in known:
             hint = f"cases: {', '.join('@' + k for k in sorted(known)) or 'none'}"
@@ -193,9 +193,7 @@ class _Runner:
         else:
             numbered = list(assignments(domains, self.selection.max_samples))
         for ordinal, values in numbered:
-            self._enter(
-                run_sample(plan, ordinal, values, device, self.files, self.options.config, self.module)
-            )
+            self._enter(run_sample(plan, ordinal, values, device, self.files, self.options.config, self.module))
 
     def scenario(self, plan: ScenarioPlan) -> None:
         """Run the trials of a scenario."""

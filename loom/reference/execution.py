@@ -1,6 +1,7 @@
 """Execution of IR over a batch of workitems in lockstep: frames, masks, control flow, calls and errors.
 
-All workitems of a batch (one or more whole workgroups) step through the program together. A branch on which they disagree
+All workitems of a batch (one or more whole workgroups) step through the program together. A branch on which they
+disagree
 runs both sides, each under a mask; loops run until the last active lane has left. Operations are looked up by name in
 :data:`HANDLERS`, which the ``operations_*`` modules fill.
 """
@@ -54,7 +55,8 @@ class TargetFacts:
 
 
 def target_facts(selector: str, subgroup_size: int | None, default: TargetFacts) -> TargetFacts:
-    """Facts of a processor or generic selector (``gfx1151``, ``gfx11-generic``); other selectors keep the default's family.
+    """Facts of a processor or generic selector (``gfx1151``, ``gfx11-generic``); other selectors keep the default's
+    family.
 
     Subgroups have 64 lanes on CDNA and 32 on RDNA unless ``subgroup_size`` says otherwise.
     """
@@ -67,7 +69,8 @@ def target_facts(selector: str, subgroup_size: int | None, default: TargetFacts)
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """A launch: number of workgroups and their size, each (x, y, z); bytes of dynamic workgroup storage; cluster size."""
+    """A launch: number of workgroups and their size, each (x, y, z); bytes of dynamic workgroup storage; cluster
+    size."""
 
     workgroups: tuple[int, int, int]
     workgroup_size: tuple[int, int, int]
@@ -93,7 +96,8 @@ HOST_GEOMETRY = Geometry((1, 1, 1), (1, 1, 1))
 class Batch:
     """Some consecutive workgroups of a launch, executed together.
 
-    ``local`` is the linear workitem number within its workgroup, ``group`` the linear workgroup number within the launch;
+    ``local`` is the linear workitem number within its workgroup, ``group`` the linear workgroup number within the
+    launch;
     x varies fastest in both.
     """
 
@@ -221,7 +225,8 @@ class Interpreter:
     """Executes functions and kernels of one module.
 
     ``config`` holds the configuration values by key; ``libraries`` are searched for symbols the module only declares;
-    ``race_checks`` extends race detection to global memory; ``target_forced`` makes ``target`` override the kernels' own.
+    ``race_checks`` extends race detection to global memory; ``target_forced`` makes ``target`` override the kernels'
+    own.
     """
 
     module: Module
@@ -419,7 +424,12 @@ class Interpreter:
     # --- calls --------------------------------------------------------------------------------------------------------
 
     def call(
-        self, function: Operation, arguments: Sequence[tuple[Any, Array | None]], batch: Batch, mask: Mask, op: Operation
+        self,
+        function: Operation,
+        arguments: Sequence[tuple[Any, Array | None]],
+        batch: Batch,
+        mask: Mask,
+        op: Operation,
     ) -> list[tuple[Any, Array | None]]:
         """Call a function-like symbol with run-time values and return its results."""
         if self.depth >= 200:
@@ -475,9 +485,7 @@ class Interpreter:
             check_predicates(self, frame, op, predicates, list(arguments), mask, f"where clause of @{function.symbol}")
 
 
-def merge_value(
-    lanes: Array, new: tuple[Any, Array | None], old: tuple[Any, Array | None]
-) -> tuple[Any, Array | None]:
+def merge_value(lanes: Array, new: tuple[Any, Array | None], old: tuple[Any, Array | None]) -> tuple[Any, Array | None]:
     """Merge a value with its poison: ``new`` in ``lanes``, else ``old``."""
     content = merge(lanes, new[0], old[0])
     if new[1] is None and old[1] is None:
@@ -497,7 +505,7 @@ def _merge_all(
 
 def _truth(condition: Array) -> Array:
     """A branch condition as booleans: ``i1``, or a register word that is not zero."""
-    return condition if condition.dtype == np.bool_ else condition.reshape(condition.shape[0], -1).any(1)
+    return condition if condition.dtype == np.bool_ else np.asarray(condition.reshape(condition.shape[0], -1).any(1))
 
 
 def _reverse_postorder(region: Region) -> dict[Block, int]:
@@ -521,7 +529,8 @@ def _reverse_postorder(region: Region) -> dict[Block, int]:
 
 
 def _escaping_values(region: Region) -> frozenset[Value]:
-    """Values of a CFG's blocks that are used in another block than the one that defines them (or named by its types)."""
+    """Values of a CFG's blocks that are used in another block than the one that defines them (or named by its
+    types)."""
     escaping: set[Value] = set()
     for block in region.blocks:
         for op in block.operations:

@@ -1,7 +1,9 @@
 """Element formats: how scalars are carried in NumPy arrays, stored in bytes and rounded.
 
-Integers are carried in signed arrays of their width, ``i1`` in ``bool``, ``index`` and ``offset`` in ``int64``. ``f16``,
-``f32`` and ``f64`` are carried natively; ``bf16`` and the 8-bit floats in ``float32`` arrays that hold only representable
+Integers are carried in signed arrays of their width, ``i1`` in ``bool``, ``index`` and ``offset`` in ``int64``.
+``f16``,
+``f32`` and ``f64`` are carried natively; ``bf16`` and the 8-bit floats in ``float32`` arrays that hold only
+representable
 values. All rounding is to nearest, ties to even.
 """
 

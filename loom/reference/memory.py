@@ -1,6 +1,7 @@
 """Byte-addressed memory of the interpreter: arenas, poison, and the record of who touched what.
 
-An arena is one address space. Addresses are byte offsets into it; a buffer value carries the bounds of its root, so every
+An arena is one address space. Addresses are byte offsets into it; a buffer value carries the bounds of its root, so
+every
 access is checked before it gets here. Loads and stores take arrays of addresses, one per element.
 """
 
@@ -39,7 +40,8 @@ class Conflict:
 
 @dataclass(slots=True)
 class Actors:
-    """Who performs the elements of one access: run-wide lane number, workgroup, subgroup, and both barrier intervals."""
+    """Who performs the elements of one access: run-wide lane number, workgroup, subgroup, and both barrier
+    intervals."""
 
     lane: Array
     group: Array
@@ -117,14 +119,15 @@ class _Trace:
             self.lane[at[met]] = _SEVERAL
             other = self.subgroup[at] != by.subgroup
             self.subgroup[at[met & other]] = _SEVERAL
-        return met
+        return np.asarray(met)
 
 
 @dataclass(slots=True)
 class RaceDetector:
     """Finds accesses to the same memory by different workitems that no barrier orders.
 
-    Memory is tracked in granules of the smallest element accessed so far. Two writes of the same value are let pass: every
+    Memory is tracked in granules of the smallest element accessed so far. Two writes of the same value are let pass:
+    every
     order gives the same memory.
     """
 

@@ -1,7 +1,9 @@
 """What every scalar operation computes, as NumPy functions over carrier arrays.
 
-A function takes carrier arrays and the element format and returns ``(result, undefined)``: ``undefined`` is ``None`` or a
-boolean array that is set where the language gives no value (division by zero, a shift by the width or more, a conversion
+A function takes carrier arrays and the element format and returns ``(result, undefined)``: ``undefined`` is ``None``
+or a
+boolean array that is set where the language gives no value (division by zero, a shift by the width or more, a
+conversion
 out of range, a wrapped ``nsw``). Basic float operations round once; elementary functions are evaluated in float64 and
 rounded, so their error stays under one unit in the last place of the type.
 """
@@ -40,12 +42,16 @@ def _wide(values: Array) -> Array:
 
 
 def _overflows(kind: str, a: Array, b: Array, flags: frozenset[str], form: ElementFormat) -> Array | None:
-    """Where an add, sub or mul wraps in the sense that its flags exclude; exact by Python integers only when 64 bits."""
+    """Where an add, sub or mul wraps in the sense that its flags exclude; exact by Python integers only when 64
+    bits."""
     if not flags & {"nsw", "nuw"}:
         return None
     operation = {"add": np.add, "sub": np.subtract, "mul": np.multiply}[kind]
     wrong: Array = np.zeros(np.broadcast(a, b).shape, np.bool_)
-    for flag, low, high in (("nsw", -(1 << (form.bits - 1)), (1 << (form.bits - 1)) - 1), ("nuw", 0, (1 << form.bits) - 1)):
+    for flag, low, high in (
+        ("nsw", -(1 << (form.bits - 1)), (1 << (form.bits - 1)) - 1),
+        ("nuw", 0, (1 << form.bits) - 1),
+    ):
         if flag not in flags:
             continue
         left, right = (a, b) if flag == "nsw" else (unsigned(a), unsigned(b))
@@ -225,9 +231,9 @@ _ORDER: dict[str, Any] = {"lt": np.less, "le": np.less_equal, "gt": np.greater, 
 def compare_integers(predicate: str, a: Array, b: Array) -> Array:
     """``cmpi``: eq ne slt … uge, as booleans."""
     if predicate == "eq":
-        return a == b
+        return np.asarray(a == b)
     if predicate == "ne":
-        return a != b
+        return np.asarray(a != b)
     if predicate[0] == "u":
         return np.asarray(_ORDER[predicate[1:]](unsigned(a), unsigned(b)))
     return np.asarray(_ORDER[predicate[1:]](_wide(a), _wide(b)))
@@ -254,7 +260,8 @@ def compare_floats(predicate: str, a: Array, b: Array) -> Array:
 
 
 def _to_odd(total: Array, remainder: Array) -> Array:
-    """Round to odd: make an inexact float64 sum's last bit one, so that a later rounding is as if from the exact sum."""
+    """Round to odd: make an inexact float64 sum's last bit one, so that a later rounding is as if from the exact
+    sum."""
     bits = np.ascontiguousarray(total).view(np.int64)
     adjust = (remainder != 0) & ((bits & 1) == 0) & np.isfinite(total)
     away = (remainder > 0) == (total > 0)
@@ -315,7 +322,8 @@ def fused_multiply_add(a: Array, b: Array, c: Array, form: ElementFormat) -> Arr
 
 
 def _arithmetic(operation: Any) -> Callable[..., Array]:
-    """Add, subtract, multiply, divide: one rounding. float32 is wide enough that rounding its result again to a narrower
+    """Add, subtract, multiply, divide: one rounding. float32 is wide enough that rounding its result again to a
+    narrower
     format equals one rounding (24 >= 2p + 2 for p <= 11)."""
 
     def apply(a: Array, b: Array, form: ElementFormat) -> Array:
@@ -490,7 +498,8 @@ def integer_to_float(values: Array, target: ElementFormat, signed: bool) -> Arra
 
 
 def float_to_integer(values: Array, target: ElementFormat, signed: bool) -> Result:
-    """``fptosi``/``fptoui``: truncate; NaN and out-of-range values are undefined (carried as the nearest bound, NaN as 0)."""
+    """``fptosi``/``fptoui``: truncate; NaN and out-of-range values are undefined (carried as the nearest bound, NaN
+    as 0)."""
     with np.errstate(all="ignore"):
         whole = np.trunc(values.astype(np.float64))
         low = -(2.0 ** (target.bits - 1)) if signed else 0.0

@@ -24,7 +24,9 @@ def _arguments(frame: Frame, op: Operation) -> list[tuple[Any, Array | None]]:
 @handles("func.call", "template.call")
 def _call(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
     function = interp.symbol(str(op.attributes["callee"]), op)
-    for result, value in zip(op.results, interp.call(function, _arguments(frame, op), frame.batch, mask, op), strict=True):
+    for result, value in zip(
+        op.results, interp.call(function, _arguments(frame, op), frame.batch, mask, op), strict=True
+    ):
         frame.set(result, *value)
 
 
@@ -32,7 +34,9 @@ def _call(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
 
 
 def _signature(function: Operation) -> tuple[list[Type], Any]:
-    return [argument.type for argument in function.regions[-1].blocks[0].arguments], function.attributes.get("result_types")
+    return [argument.type for argument in function.regions[-1].blocks[0].arguments], function.attributes.get(
+        "result_types"
+    )
 
 
 def _same_types(function: Operation, op: Operation) -> bool:
@@ -41,12 +45,14 @@ def _same_types(function: Operation, op: Operation) -> bool:
     wanted = [operand.type for operand in op.operands]
     if len(parameters) != len(wanted):
         return False
-    pairs = list(zip(parameters, wanted, strict=True))
+    pairs: list[tuple[Any, Any]] = list(zip(parameters, wanted, strict=True))
     listed = results if isinstance(results, tuple) else ()
     types = [getattr(entry, "type", entry) for entry in listed]
     if len(types) == len(op.results):
         pairs += [(a, b.type) for a, b in zip(types, op.results, strict=True)]
-    return all(a is b or (type(a) is type(b) and (bool(a.values) or bool(b.values))) for a, b in pairs if isinstance(a, Type))
+    return all(
+        a is b or (type(a) is type(b) and (bool(a.values) or bool(b.values))) for a, b in pairs if isinstance(a, Type)
+    )
 
 
 def _conditions_hold(interp: Interpreter, frame: Frame, candidate: Operation, op: Operation, mask: Mask) -> bool:

@@ -44,7 +44,8 @@ class Payload:
 
 
 def payload_of(interp: Interpreter, frame: Frame, value: Value, element: ElementFormat | None = None) -> Payload:
-    """The payload of a fragment value: its vector type, or the schema it was given where words hold narrower elements."""
+    """The payload of a fragment value: its vector type, or the schema it was given where words hold narrower
+    elements."""
     vector = value.type
     form = form_of(vector)
     total = int(np.prod([d for d in vector.dims], dtype=np.int64))  # type: ignore[attr-defined]
@@ -231,7 +232,9 @@ def _tile_access(
     row, column = layout(interp.target.family, wave, role, payload.count, rows, columns, _half(interp, payload, role))
     lane_id = frame.batch.lane_id
     view: ViewValue = frame.values[op.operand("view")]
-    origin = [place if isinstance(place, int) else place.reshape(-1, 1) for place in index_values(interp, frame, op, mask)]
+    origin = [
+        place if isinstance(place, int) else place.reshape(-1, 1) for place in index_values(interp, frame, op, mask)
+    ]
     used = (row >= 0)[lane_id]
     origin[-2] = origin[-2] + np.maximum(row, 0)[lane_id]
     origin[-1] = origin[-1] + column[lane_id]
@@ -255,7 +258,9 @@ def _load(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
     shape = vector_shape(interp, frame, op, result.type, mask)
     poison: Array | None = None
     if undefined is not None:
-        poison = undefined if not payload.packed else undefined.reshape(undefined.shape[0], shape[-1], -1).any(-1)
+        poison = undefined
+        if payload.packed:
+            poison = np.asarray(undefined.reshape(undefined.shape[0], shape[-1], -1).any(-1))
     packed = pack(payload, values)
     frame.set(result, packed.reshape(packed.shape[0], *shape), poison)
 

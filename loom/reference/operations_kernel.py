@@ -1,4 +1,5 @@
-"""What workitems know about themselves and do together: ids, barriers, subgroup and workgroup collectives, async copies."""
+"""What workitems know about themselves and do together: ids, barriers, subgroup and workgroup collectives, async
+copies."""
 
 from __future__ import annotations
 
@@ -46,12 +47,13 @@ def _dispatch(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> N
 @handles("kernel.subgroup.id", "kernel.subgroup.count", "kernel.subgroup.size", "kernel.subgroup.lane.id")
 def _subgroup(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
     batch = frame.batch
-    value: Any = {
-        "kernel.subgroup.id": lambda: batch.subgroup,
-        "kernel.subgroup.lane.id": lambda: batch.lane_id,
-        "kernel.subgroup.count": lambda: np.array([batch.subgroups], np.int64),
-        "kernel.subgroup.size": lambda: np.array([batch.subgroup_size], np.int64),
-    }[op.name]()
+    if op.name == "kernel.subgroup.id":
+        value = batch.subgroup
+    elif op.name == "kernel.subgroup.lane.id":
+        value = batch.lane_id
+    else:
+        count = batch.subgroups if op.name == "kernel.subgroup.count" else batch.subgroup_size
+        value = np.array([count], np.int64)
     frame.set(op.results[0], value)
 
 
@@ -98,7 +100,8 @@ def _active(batch: Batch, mask: Mask) -> Array:
 
 
 def require_uniform(interp: Interpreter, frame: Frame, op: Operation, mask: Mask, scope: str) -> None:
-    """All workitems of each workgroup (or subgroup) that takes part must have reached ``op``; those that left do not count."""
+    """All workitems of each workgroup (or subgroup) that takes part must have reached ``op``; those that left do not
+    count."""
     batch = frame.batch
     if mask is None:
         return
@@ -113,7 +116,9 @@ def require_uniform(interp: Interpreter, frame: Frame, op: Operation, mask: Mask
         some = (np.where(slots >= 0, active[slots], False)).any(1)
         divided = some & ~rows.all(1)
     if divided.any():
-        missing = int(np.argmax(~present & np.repeat(divided, batch.lanes // divided.size))) if scope == "workgroup" else 0
+        missing = (
+            int(np.argmax(~present & np.repeat(divided, batch.lanes // divided.size))) if scope == "workgroup" else 0
+        )
         interp.fail(
             op,
             "REFERENCE/004",
@@ -200,9 +205,17 @@ def _identity(kind: str, form: ElementFormat) -> Array:
             value = np.copysign(448.0, value)
         return np.asarray(value, form.carrier)
     low, high = -(1 << (form.bits - 1)), (1 << (form.bits - 1)) - 1
-    value = {"addi": 0, "muli": 1, "minsi": high, "maxsi": low, "minui": -1, "maxui": 0, "andi": -1, "ori": 0, "xori": 0}[
-        kind
-    ]
+    value = {
+        "addi": 0,
+        "muli": 1,
+        "minsi": high,
+        "maxsi": low,
+        "minui": -1,
+        "maxui": 0,
+        "andi": -1,
+        "ori": 0,
+        "xori": 0,
+    }[kind]
     return np.asarray(bool(value) if form.name == "i1" else value, form.carrier)
 
 
@@ -233,9 +246,7 @@ def _fold(kind: str, form: ElementFormat, rows: Array, active: Array, reverse: b
         rank = value.ndim
         spread_present = present.reshape(*present.shape, *([1] * (rank - present.ndim)))
         spread_seen = seen.reshape(*seen.shape, *([1] * (rank - seen.ndim)))
-        running = np.where(
-            spread_present, np.where(spread_seen, combine(kind, running, value, form), value), running
-        )
+        running = np.where(spread_present, np.where(spread_seen, combine(kind, running, value, form), value), running)
         seen = seen | present
         result[:, :, place] = running
     return result, running
@@ -289,7 +300,8 @@ def _row_poison(frame: Frame, value: Value, rows: _Rows, mask: Mask, size: int, 
 def _from_lane(
     interp: Interpreter, frame: Frame, value: Value, source: Array, valid: Array, mask: Mask
 ) -> tuple[Array, Array | None]:
-    """Each lane's value read from lane ``source`` of its subgroup; undefined where not ``valid`` or the source is not active."""
+    """Each lane's value read from lane ``source`` of its subgroup; undefined where not ``valid`` or the source is not
+    active."""
     batch = frame.batch
     content = lane_values(frame, value)
     target = batch.subgroup * batch.subgroup_size + source
@@ -361,7 +373,7 @@ def _vote_rows(
 def _vote(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
     level = "subgroup" if op.name.startswith("kernel.subgroup") else "workgroup"
     rows, votes, undefined = _vote_rows(interp, frame, op, mask, level)
-    outcome = votes.any(1) if op.name.endswith("any") else (votes | ~rows.active).all(1)
+    outcome = np.asarray(votes.any(1) if op.name.endswith("any") else (votes | ~rows.active).all(1))
     frame.set(op.results[0], rows.collect(np.broadcast_to(outcome[:, None], rows.slots.shape)), undefined)
 
 
@@ -373,10 +385,11 @@ def _vote_count(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) ->
 
 
 def _mask_words(bits: Array, form: ElementFormat) -> Array:
-    """Rows × positions of booleans → a mask word a row, in the carrier of ``form`` (lanes beyond its width are lost)."""
+    """Rows × positions of booleans → a mask word a row, in the carrier of ``form`` (lanes beyond its width are
+    lost)."""
     places = np.arange(bits.shape[-1], dtype=np.uint64)
     words = (bits.astype(np.uint64) << places).sum(-1, dtype=np.uint64)
-    return words.astype(form.storage).view(form.carrier)
+    return np.asarray(words.astype(form.storage).view(form.carrier))
 
 
 @handles("kernel.subgroup.vote.ballot", "kernel.subgroup.active.mask")
@@ -451,7 +464,9 @@ def _copy(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
     values, undefined = read.load()
     write = Access(interp, frame, op, target, [0] * len(shapes[1]), shapes[1], lanes)
     full = (values.shape[0], *shapes[1])
-    write.store(values.reshape(full), None if undefined is None else np.broadcast_to(undefined, values.shape).reshape(full))
+    write.store(
+        values.reshape(full), None if undefined is None else np.broadcast_to(undefined, values.shape).reshape(full)
+    )
     frame.set(op.results[0], None)
 
 
@@ -469,7 +484,9 @@ def _gather(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> Non
     rest = tuple(int(dim) for dim in target.dims[1:])
     write = Access(interp, frame, op, target, [frame.batch.lane_id, *([0] * len(rest))], rest, lanes)
     full = (values.shape[0], *rest)
-    write.store(values.reshape(full), None if undefined is None else np.broadcast_to(undefined, values.shape).reshape(full))
+    write.store(
+        values.reshape(full), None if undefined is None else np.broadcast_to(undefined, values.shape).reshape(full)
+    )
     frame.set(op.results[0], None)
 
 

@@ -67,7 +67,13 @@ def _view(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
 
 
 def make_view(
-    interp: Interpreter, frame: Frame, op: Operation, mask: Mask, buffer: BufferValue, offset: Array, view_type: ViewType
+    interp: Interpreter,
+    frame: Frame,
+    op: Operation,
+    mask: Mask,
+    buffer: BufferValue,
+    offset: Array,
+    view_type: ViewType,
 ) -> ViewValue:
     """The run-time view of a type: its dims and strides read from the values the type names."""
     dims = tuple(_extent(interp, frame, op, mask, dim) for dim in view_type.dims)
@@ -89,7 +95,9 @@ def _extent(interp: Interpreter, frame: Frame, op: Operation, mask: Mask, dim: A
     return int(extent[0]) if extent.shape[0] == 1 else extent
 
 
-def layout_strides(interp: Interpreter, op: Operation, encoding: EncodingValue, dims: tuple[Any, ...]) -> tuple[Any, ...]:
+def layout_strides(
+    interp: Interpreter, op: Operation, encoding: EncodingValue, dims: tuple[Any, ...]
+) -> tuple[Any, ...]:
     """Element strides of a layout encoding for the given extents."""
     if encoding.strides is not None:
         return encoding.strides
@@ -133,7 +141,10 @@ def _alignment(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> 
         wrong = (buffer.base % alignment) != 0
         if (wrong if mask is None else wrong & mask).any():
             interp.fail(
-                op, "REFERENCE/005", f"buffer.assume.alignment: a buffer is not aligned to {alignment} bytes", frame=frame
+                op,
+                "REFERENCE/005",
+                f"buffer.assume.alignment: a buffer is not aligned to {alignment} bytes",
+                frame=frame,
             )
         frame.set(result, buffer)
 
@@ -182,7 +193,8 @@ def _subview(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> No
     dims = tuple(_extent(interp, frame, op, mask, dim) for dim in view_type.dims)
     offset = source.offset + shift * source.form.bytes
     frame.set(
-        op.results[0], ViewValue(source.buffer, np.atleast_1d(offset), dims, source.strides, source.form, source.alignment)
+        op.results[0],
+        ViewValue(source.buffer, np.atleast_1d(offset), dims, source.strides, source.form, source.alignment),
     )
 
 
@@ -194,9 +206,7 @@ def _refine(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> Non
     for position, (dim, actual) in enumerate(zip(view_type.dims, source.dims, strict=True)):
         claimed = _extent(interp, frame, op, mask, dim)
         if np.any(np.asarray(claimed) != np.asarray(actual)):
-            interp.fail(
-                op, "REFERENCE/005", f"view.refine: extent {position} is {actual}, not {claimed}", frame=frame
-            )
+            interp.fail(op, "REFERENCE/005", f"view.refine: extent {position} is {actual}, not {claimed}", frame=frame)
     layout = view_type.layout
     strides = source.strides
     if isinstance(layout, Value):
@@ -279,7 +289,9 @@ class Access:
         if bad.any() and self._faults(bad):
             self._out_of_buffer(relative, bad)
         if view.alignment > 1:
-            low = (addresses & (view.alignment - 1)) != 0 if bytes_ == view.alignment else (addresses & (bytes_ - 1)) != 0
+            low = (
+                (addresses & (view.alignment - 1)) != 0 if bytes_ == view.alignment else (addresses & (bytes_ - 1)) != 0
+            )
             if view.alignment < bytes_:
                 low = (addresses & (view.alignment - 1)) != 0
             if low.any() and self._faults(low):
@@ -423,8 +435,8 @@ class Access:
         self.interp.fail(
             self.op,
             "REFERENCE/003",
-            f"{self.op.name} {verb} {space} memory (byte {self._where(address)}) that another workitem has {done} with no "
-            f"barrier in between{other};",
+            f"{self.op.name} {verb} {space} memory (byte {self._where(address)}) that another workitem has {done} "
+            f"with no barrier in between{other};",
             frame=self.frame,
             lane=int(lane[conflict.position]),
             hint="place kernel.barrier<workgroup> scope(workgroup) ordering(acq_rel) between the two accesses",
@@ -477,7 +489,7 @@ def combine(kind: str, old: Array, value: Array, form: ElementFormat) -> Array:
         return value
     table: Any = numerics.FLOAT if form.is_float else numerics.INTEGER
     outcome = table[kind](old, value, form)
-    return outcome[0] if isinstance(outcome, tuple) else outcome
+    return np.asarray(outcome[0] if isinstance(outcome, tuple) else outcome)
 
 
 def atomic_update(access: Access, update: Any, operands: Sequence[Array]) -> Array:

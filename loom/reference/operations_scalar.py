@@ -45,7 +45,7 @@ def _lanewise(function: Callable[..., Any]) -> Handler:
 
 def _flags(op: Operation, name: str) -> frozenset[str]:
     value = op.attributes.get(name)
-    return frozenset(value) if isinstance(value, tuple) else frozenset()
+    return frozenset(map(str, value)) if isinstance(value, tuple) else frozenset()
 
 
 def _integer(name: str) -> Callable[..., Any]:
@@ -216,6 +216,4 @@ def cast_index(values: Array, source: ElementFormat, target: ElementFormat) -> n
     return wide, undefined
 
 
-HANDLERS["index.cast"] = _lanewise(
-    lambda op, form, operand: cast_index(operand, form, form_of(op.results[0].type))
-)
+HANDLERS["index.cast"] = _lanewise(lambda op, form, operand: cast_index(operand, form, form_of(op.results[0].type)))

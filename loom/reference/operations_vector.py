@@ -1,4 +1,5 @@
-"""What only vectors have: shape changes, memory access of whole vectors, reductions, bit streams and packed dot products."""
+"""What only vectors have: shape changes, memory access of whole vectors, reductions, bit streams and packed dot
+products."""
 
 from __future__ import annotations
 
@@ -38,7 +39,11 @@ def _move(interp: Interpreter, frame: Frame, op: Operation, function: Any) -> No
     """Apply a pure data movement to the operand and to its poison."""
     source = frame.values[op.operands[0]]
     undefined = frame.poison.get(op.operands[0])
-    moved = None if undefined is None else function(np.broadcast_to(undefined, np.broadcast_shapes(undefined.shape, source.shape)))
+    moved = (
+        None
+        if undefined is None
+        else function(np.broadcast_to(undefined, np.broadcast_shapes(undefined.shape, source.shape)))
+    )
     frame.set(op.results[0], function(source), moved)
 
 
@@ -161,9 +166,9 @@ def _insert(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> Non
     value_name, vector_name = op.operand("value"), op.operand("vector")
     value, base = frame.values[value_name], frame.values[vector_name]
     places, outside = _select_positions(interp, frame, op, mask, base.shape[1:])
-    lanes = np.broadcast_shapes(
-        (base.shape[0],), (value.shape[0],), *(np.atleast_1d(place).shape for place in places)
-    )[0]
+    lanes = np.broadcast_shapes((base.shape[0],), (value.shape[0],), *(np.atleast_1d(place).shape for place in places))[
+        0
+    ]
 
     def put(target: Array, part: Array) -> Array:
         result = np.array(np.broadcast_to(target, (lanes, *base.shape[1:])))
@@ -213,13 +218,13 @@ def _slice(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None
 
 @handles("vector.concat")
 def _concat(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
-    axis = int(op.attributes["axis"]) + 1  # type: ignore[arg-type, call-overload]
+    axis = int(op.attributes["axis"]) + 1  # type: ignore[arg-type]
     _join(frame, op, lambda parts: np.concatenate(parts, axis=axis))
 
 
 @handles("vector.interleave")
 def _interleave(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
-    axis = int(op.attributes["axis"]) + 1  # type: ignore[arg-type, call-overload]
+    axis = int(op.attributes["axis"]) + 1  # type: ignore[arg-type]
 
     def join(parts: list[Array]) -> Array:
         stacked = np.stack(parts, axis=axis + 1)
@@ -237,19 +242,26 @@ def _join(frame: Frame, op: Operation, function: Any) -> None:
     poison: Array | None = None
     if any(operand in frame.poison for operand in op.operands):
         blank = np.zeros(1, np.bool_)
-        marks = [frame.poison.get(operand, blank.reshape((1,) * part.ndim)) for operand, part in zip(op.operands, parts, strict=True)]
+        marks = [
+            frame.poison.get(operand, blank.reshape((1,) * part.ndim))
+            for operand, part in zip(op.operands, parts, strict=True)
+        ]
         poison = function([np.broadcast_to(mark, part.shape) for mark, part in zip(marks, spread, strict=True)])
     frame.set(op.results[0], function(spread), poison)
 
 
 @handles("vector.deinterleave")
 def _deinterleave(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
-    axis = int(op.attributes["axis"]) + 1  # type: ignore[arg-type, call-overload]
+    axis = int(op.attributes["axis"]) + 1  # type: ignore[arg-type]
     source = frame.values[op.operands[0]]
     undefined = frame.poison.get(op.operands[0])
     for result, start in zip(op.results, (0, 1), strict=True):
         chosen = np.arange(start, source.shape[axis], 2)
-        spread = None if undefined is None else np.broadcast_to(undefined, np.broadcast_shapes(undefined.shape, source.shape))
+        spread = (
+            None
+            if undefined is None
+            else np.broadcast_to(undefined, np.broadcast_shapes(undefined.shape, source.shape))
+        )
         frame.set(result, source.take(chosen, axis), None if spread is None else spread.take(chosen, axis))
 
 
@@ -477,7 +489,7 @@ def _compare_exchange(interp: Interpreter, frame: Frame, op: Operation, mask: Ma
 def _whole(frame: Frame, value: Value) -> Array | None:
     """Poison of any element of a vector, one boolean a workitem."""
     undefined = frame.poison.get(value)
-    return None if undefined is None else undefined.reshape(undefined.shape[0], -1).any(1)
+    return None if undefined is None else np.asarray(undefined.reshape(undefined.shape[0], -1).any(1))
 
 
 @handles("vector.reduce")
@@ -515,7 +527,7 @@ def _reduce_axes(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -
 def to_bits(words: Array, width: int) -> Array:
     """Unsigned words → their low ``width`` bits, least significant first, as a new last axis."""
     places = np.arange(width).astype(words.dtype)
-    return ((words[..., None] >> places) & words.dtype.type(1)).astype(np.bool_)
+    return np.asarray(((words[..., None] >> places) & words.dtype.type(1)).astype(np.bool_))
 
 
 def from_bits(bits: Array, form: ElementFormat, signed: bool = False) -> Array:
@@ -526,7 +538,7 @@ def from_bits(bits: Array, form: ElementFormat, signed: bool = False) -> Array:
         top = np.uint64((-1 << bits.shape[-1]) & 0xFFFFFFFFFFFFFFFF)
         words = np.where(bits[..., -1], words | top, words)
     if form.name == "i1":
-        return (words & np.uint64(1)).astype(np.bool_)
+        return np.asarray((words & np.uint64(1)).astype(np.bool_))
     return decode(words.astype(form.storage), form)
 
 
@@ -558,7 +570,7 @@ def _bitcast(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> No
 
 @handles("vector.bitpack", "vector.bitunpacku", "vector.bitunpacks")
 def _bit_stream(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
-    width = int(op.attributes["width"])  # type: ignore[arg-type, call-overload]
+    width = int(op.attributes["width"])  # type: ignore[arg-type]
     source_form, target_form = form_of(op.operands[0].type), form_of(op.results[0].type)
     shape = vector_shape(interp, frame, op, op.results[0].type, mask)
     source = frame.values[op.operands[0]]
@@ -577,7 +589,7 @@ def _bit_stream(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) ->
 
 @handles("vector.bitfield.extractu", "vector.bitfield.extracts")
 def _bit_field(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
-    offset, width = int(op.attributes["offset"]), int(op.attributes["width"])  # type: ignore[arg-type, call-overload]
+    offset, width = int(op.attributes["offset"]), int(op.attributes["width"])  # type: ignore[arg-type]
     source_form, target_form = form_of(op.operands[0].type), form_of(op.results[0].type)
     source = frame.values[op.operands[0]]
     bits = to_bits(encode(source, source_form), source_form.bits)[..., offset : offset + width]
@@ -590,7 +602,7 @@ def _bit_field(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> 
 
 @handles("vector.bitfield.insert")
 def _bit_insert(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
-    offset, width = int(op.attributes["offset"]), int(op.attributes["width"])  # type: ignore[arg-type, call-overload]
+    offset, width = int(op.attributes["offset"]), int(op.attributes["width"])  # type: ignore[arg-type]
     field_form, base_form = form_of(op.operands[0].type), form_of(op.operands[1].type)
     field, base = np.broadcast_arrays(*(frame.values[operand] for operand in op.operands))
     bits = to_bits(encode(base, base_form), base_form.bits)
@@ -626,7 +638,7 @@ def _grouped_poison(frame: Frame, op: Operation, ratio: int) -> Array | None:
         undefined = frame.poison.get(operand)
         if undefined is not None:
             shape = np.broadcast_shapes(undefined.shape, frame.values[operand].shape)
-            spread = np.broadcast_to(undefined, shape).reshape(shape[0], -1, ratio).any(-1)
+            spread: Array = np.asarray(np.broadcast_to(undefined, shape).reshape(shape[0], -1, ratio).any(-1))
             total = either(total, spread)
     return total
 
@@ -697,7 +709,9 @@ def _transform(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> 
     values = frame.values[op.operands[0]]
     count = values.shape[-1]
     if count & (count - 1):
-        interp.fail(op, "REFERENCE/013", f"a Hadamard transform needs a power of two of lanes, not {count}", frame=frame)
+        interp.fail(
+            op, "REFERENCE/013", f"a Hadamard transform needs a power of two of lanes, not {count}", frame=frame
+        )
     half = 1
     while half < count:  # unnormalised fast Walsh–Hadamard butterflies
         pairs = values.reshape(*values.shape[:-1], count // (2 * half), 2, half)
@@ -707,6 +721,4 @@ def _transform(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> 
         values = np.stack([total, difference], axis=-2).reshape(values.shape)
         half *= 2
     undefined = _whole(frame, op.operands[0])
-    frame.set(
-        op.results[0], values, None if undefined is None else undefined.reshape(-1, *([1] * (values.ndim - 1)))
-    )
+    frame.set(op.results[0], values, None if undefined is None else undefined.reshape(-1, *([1] * (values.ndim - 1))))

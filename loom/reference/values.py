@@ -87,7 +87,8 @@ def dense_strides(dims: tuple[Extent, ...]) -> tuple[Extent, ...]:
 
 @dataclass(eq=False, slots=True)
 class EncodingValue:
-    """A compile-time descriptor: its family with static parameters, the operands it was defined with, or layout strides."""
+    """A compile-time descriptor: its family with static parameters, the operands it was defined with, or layout
+    strides."""
 
     attribute: EncodingAttribute | None
     operands: dict[str, Any]

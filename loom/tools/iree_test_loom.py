@@ -19,7 +19,8 @@ DESCRIPTION = """Run the check cases and scenarios of a Loom module.
 
 Prints a loom.test.v0 JSON document on stdout, complete whatever fails. Exit code 0: all samples passed or were skipped;
 1: a sample failed or a case cannot be run as written; 2: bad input; 3: the device is absent.
-Without --device, functions run on the reference executor and cases that launch kernels are reported as planning issues."""
+Without --device, functions run on the reference executor and cases that launch kernels are reported as planning
+issues."""
 
 
 def add_shared_arguments(parser: argparse.ArgumentParser) -> None:
@@ -175,7 +176,10 @@ def _summarize(outcome: Any, diagnostic_format: str) -> None:
             first = sample["issues"][0]
             place = first.get("location")
             where = f"{place['file']}:{place['line']}:{place['column']}: " if place else ""
-            print(f"FAILED @{sample['case']} sample {sample['sample_ordinal']}: {where}{first['message']}", file=sys.stderr)
+            print(
+                f"FAILED @{sample['case']} sample {sample['sample_ordinal']}: {where}{first['message']}",
+                file=sys.stderr,
+            )
     total, failed = len(outcome.samples), outcome.failed
     skipped = f", {len(outcome.skipped)} cases skipped" if outcome.skipped else ""
     print(f"{total - failed} of {total} samples passed{skipped}", file=sys.stderr)

@@ -1,0 +1,149 @@
+"""The benchmark documents: one snapshot, or JSON lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from loom.check.benchmark import BenchmarkRun, WorkItem
+
+SCHEMA = "loom.benchmark.v0"
+
+
+def _work_item(item: WorkItem, run: BenchmarkRun) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "work_item_index": item.index,
+        "state": item.state,
+        "policy": run.policy.to_json(),
+        "sample": {"sample_ordinal": item.ordinal, "parameters": item.parameters},
+        "launches": [launch.to_json() for launch in item.gate.launches] if item.gate is not None else [],
+        "data_cache": item.data_cache,
+    }
+    if item.measurement is not None:
+        measured = item.measurement.to_json(run.policy)
+        record["measurement"] = measured
+        record["timing_ns"] = measured["timing_ns"]
+        record["stop_reason"] = measured["stop_reason"]
+        record["timing_interpretation"] = measured["timing_interpretation"]
+    if item.unavailable is not None:
+        record["measurement"] = {"unavailable": item.unavailable}
+        record["stop_reason"] = "unavailable"
+    if item.gate is not None and item.gate.issues:
+        record["failure"] = {"entry": item.gate.issues[0].to_json(), "issue_count": len(item.gate.issues)}
+    evidence = _compiler_evidence(item)
+    if evidence:
+        record["compiler_evidence"] = evidence
+    return record
+
+
+def _compiler_evidence(item: WorkItem) -> dict[str, Any]:
+    """Static counts of each kernel's code and counts of what its launches executed."""
+    evidence: dict[str, Any] = {}
+    if item.static_counts:
+        evidence["static_instruction_counts"] = item.static_counts
+    executed = [
+        {"kernel": launch.kernel, **launch.counts}
+        for launch in (item.gate.launches if item.gate is not None else [])
+        if launch.counts is not None
+    ]
+    if executed:
+        evidence["executed"] = executed
+    return evidence
+
+
+def _summary(run: BenchmarkRun) -> dict[str, Any]:
+    states = [item.state for item in run.items]
+    return {
+        "module": run.module,
+        "work_item_count": len(run.items),
+        "measured_count": states.count("measured"),
+        "unavailable_count": states.count("unavailable"),
+        "failed_count": states.count("failed"),
+        "skipped_count": len(run.skipped),
+        "failure_count": len(run.failures),
+        "dry_run": run.dry_run,
+    }
+
+
+def _benchmark_row(item: WorkItem) -> dict[str, Any]:
+    return {
+        "candidate_id": item.candidate_id,
+        "benchmark": item.benchmark.name,
+        "case": item.benchmark.case.name,
+        "work_item_index": item.index,
+    }
+
+
+def snapshot(run: BenchmarkRun) -> dict[str, Any]:
+    """The whole run as one document."""
+    return {
+        "schema": SCHEMA,
+        "summary": _summary(run),
+        "device": dict(run.device),
+        "work_items": [_work_item(item, run) for item in run.items],
+        "benchmarks": [_benchmark_row(item) for item in run.items],
+        "compiles": run.compiles,
+        "failed_samples": [
+            {
+                "benchmark": item.benchmark.name,
+                "case": item.benchmark.case.name,
+                "sample_ordinal": item.ordinal,
+                "issues": [issue.to_json() for issue in item.gate.issues],
+            }
+            for item in run.items
+            if item.gate is not None and item.gate.issues
+        ],
+        "skipped": run.skipped,
+        "failures": [issue.to_json() for issue in run.failures],
+        "repetitions": run.repetitions,
+        "comparisons": run.comparisons,
+        "profiles": run.profiles,
+    }
+
+
+def rows(run: BenchmarkRun) -> Iterator[dict[str, Any]]:
+    """The run as rows, each with its ``kind`` and the ``run_id``."""
+    document = snapshot(run)
+    identity = json.dumps([document["summary"], document["benchmarks"]], sort_keys=True)
+    run_id = hashlib.sha256(identity.encode()).hexdigest()[:16]
+
+    def row(kind: str, **content: Any) -> dict[str, Any]:
+        return {"kind": kind, "run_id": run_id, **content}
+
+    yield row("run", schema=SCHEMA, module=run.module)
+    yield row("plan", work_item_count=len(run.items), policy=run.policy.to_json(), dry_run=run.dry_run)
+    yield row("device", **document["device"])
+    for entry in run.compiles:
+        yield row("compile", **entry)
+    for index, (item, work) in enumerate(zip(run.items, document["work_items"], strict=True)):
+        sample_id = f"{item.benchmark.case.name}#{item.ordinal}"
+        common = {"candidate_id": item.candidate_id, "candidate_index": index, "sample_id": sample_id}
+        passed = item.gate is not None and not item.gate.issues
+        issues = [issue.to_json() for issue in item.gate.issues] if item.gate is not None else []
+        yield row("sample", **common, case=item.benchmark.case.name, passed=passed, issues=issues)
+        yield row("benchmark", **common, benchmark=item.benchmark.name, case=item.benchmark.case.name, **work)
+    for repetition in run.repetitions:
+        yield row("benchmark.repetition", **repetition)
+    for comparison in run.comparisons:
+        yield row("comparison", **comparison)
+    for profile in run.profiles:
+        yield row("profile_summary", **{key: value for key, value in profile.items() if key != "counters"})
+        for name, value in profile["counters"].items():
+            yield row(
+                "profile_counter",
+                candidate_id=profile["candidate_id"],
+                kernel=profile["kernel"],
+                name=name,
+                value=value,
+            )
+    for failure in document["failures"]:
+        content = {key: value for key, value in failure.items() if key != "kind"}
+        yield row("failure", issue_kind=failure["kind"], **content)
+    yield row("summary", **document["summary"])
+
+
+def jsonl(run: BenchmarkRun) -> str:
+    """The rows as JSON lines."""
+    return "".join(json.dumps(row, sort_keys=False) + "\n" for row in rows(run))
