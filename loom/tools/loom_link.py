@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from loom.diagnostics import ExitCode, LoomError, error
+from loom.diagnostics import ExitCode, error
 from loom.tools.common import make_parser, read_text, run_tool, write_output
 
 if TYPE_CHECKING:
@@ -60,9 +60,7 @@ def run(argv: Sequence[str]) -> int:
     inputs = [loom.parse(read_text(path), path) for path in args.inputs]
     libraries = [loom.parse(read_text(path), path) for path in args.library]
     for module in (*inputs, *libraries):
-        problems = loom.verify(module)
-        if problems:
-            raise LoomError(problems)
+        loom.verify(module)
     mode = args.mode if args.mode != "auto" else ("link" if args.root else "merge")
     linked, plan = link_modules(inputs, libraries, mode, args)
     if args.list_symbols:
@@ -126,9 +124,7 @@ def link_modules(
                 hint="give the module that exports it with --library, or --allow-unresolved",
             )
     bind_config(linked, args.config, args.require_resolved_config)
-    problems = loom.verify(linked)
-    if problems:
-        raise LoomError(problems)
+    loom.verify(linked)
     plan = {op.symbol: str(op.location.file) if op.location else "" for op in linked.operations if op.symbol}
     return linked, plan
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loom.diagnostics import error
-from loom.ir import EncodingAttribute, Module, Operation, Predicate, Ref, Value, facts
+from loom.ir import EncodingAttribute, Module, Operation, Predicate, Ref, Value
 from loom.transform.target import TargetConfiguration, resolve_target
 
 
@@ -107,6 +107,8 @@ def has_capability(requirement: EncodingAttribute, target: TargetConfiguration) 
 def prove_for(predicate: Predicate, arguments: list[Value], site: Operation) -> bool | None:
     """Prove a signature's predicate for the values of a call: True, False, or None when neither follows."""
     values = [arguments[a.index] if isinstance(a, Ref) else a for a in predicate.arguments]
+    from loom.ir import facts
+
     return facts.prove(predicate.name, values)
 
 

@@ -167,30 +167,24 @@ def _write_copies(
         copies.append(copy)
         carried = [mapping.get(v, v) for v in yielded(source)]
     schedule = loop.attributes.get("schedule")
-    if schedule in ("interleaved", "recurrence"):
-        _interleave(copies, anchor, reads_first=schedule == "recurrence")
+    if schedule == "interleaved":
+        _interleave(copies, anchor, set())
+    elif schedule == "recurrence":
+        _interleave(copies, anchor, _recurrent_positions(source))
     return carried
 
 
-def _interleave(copies: list[list[Operation]], anchor: Operation, reads_first: bool) -> None:
+def _interleave(copies: list[list[Operation]], anchor: Operation, recurrent: set[int]) -> None:
     """Reorder the copies within what data and effects allow.
 
-    Interleaved: operation k of every copy together. Recurrence: everything that does not depend on a carried value
-    first, so that the chain through the carried values stands alone at the end. Ordered effects keep their order in
-    both.
+    Interleaved (``recurrent`` empty): operation k of every copy together. Recurrence: the positions in ``recurrent``, those
+    that carried values reach, come last, copy by copy, so that the chain through the carried values stands alone. Ordered
+    effects keep their order in both; where they cannot, the copies stay as they are.
     """
     order: list[Operation] = []
-    if reads_first:
-        inside = {op for copy in copies for op in copy}
-        late: set[Operation] = set()
-        for copy_index, copy in enumerate(copies):
-            for op in copy:
-                feeds = [v.owner for v in op.operands if isinstance(v.owner, Operation) and v.owner in inside]
-                earlier_copy = any(f not in set(copy) for f in feeds) if copy_index else False
-                if earlier_copy or any(f in late for f in feeds) or not _may_move(op):
-                    late.add(op)
-        order = [op for copy in copies for op in copy if op not in late]
-        order += [op for copy in copies for op in copy if op in late]
+    if recurrent:
+        order = [op for copy in copies for i, op in enumerate(copy) if i not in recurrent]
+        order += [op for copy in copies for i, op in enumerate(copy) if i in recurrent]
     else:
         for row in range(max(map(len, copies), default=0)):
             order += [copy[row] for copy in copies if row < len(copy)]
@@ -198,6 +192,18 @@ def _interleave(copies: list[list[Operation]], anchor: Operation, reads_first: b
         return
     for op in order:
         op.move_before(anchor)
+
+
+def _recurrent_positions(source: Block) -> set[int]:
+    """Positions of the body's operations that a carried value reaches, directly or through others, or that have effects."""
+    carried: set[Value] = set(source.arguments[1:])
+    positions: set[int] = set()
+    for i, op in enumerate(source.operations):
+        inner_operands = (v for inner in op.walk() for v in inner.operands)
+        if not _may_move(op) or op.regions or any(v in carried for v in inner_operands):
+            positions.add(i)
+            carried.update(op.results)
+    return positions
 
 
 def _may_move(op: Operation) -> bool:

@@ -1,0 +1,104 @@
+"""Full and partial unrolling: the copies, the remainder, and the order that a schedule asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from loom.diagnostics import LoomError
+
+Body = Callable[..., list[str]]
+
+
+def loop(bounds: str, clauses: str) -> str:
+    lower, upper, step = bounds.split()
+    return f"""%l = index.constant {lower} : index
+%u = {upper if upper.startswith("index") else f"index.constant {upper} : index"}
+%s = index.constant {step} : index
+%f = index.constant 2 : index
+%r = scf.for %i = [%l to %u step %s](%a = %x : i32) -> (i32) {clauses} {{
+  %k = index.cast %i : index to i32
+  %b = scalar.addi %a, %k : i32
+  scf.yield %b : i32
+}}
+func.return %r : i32"""
+
+
+def test_full_unroll_writes_every_round_with_its_own_position(body_after: Body) -> None:
+    # Rounds of [3, 10) by 3: 3, 6, 9; folding leaves one addition each.
+    lines = body_after("(%x: i32) -> (i32)", loop("3 10 3", "unroll"), "unroll", "simplify")
+    assert [line for line in lines if "addi" in line] == [
+        "%b = scalar.addi %x, %0 : i32",
+        "%b_0 = scalar.addi %b, %1 : i32",
+        "%r = scalar.addi %b_0, %2 : i32",
+    ]
+    assert [line.split("= ")[1] for line in lines if "scalar.constant" in line] == [
+        "scalar.constant 3 : i32",
+        "scalar.constant 6 : i32",
+        "scalar.constant 9 : i32",
+    ]
+
+
+def test_a_factor_that_does_not_divide_leaves_a_remainder_behind(body_after: Body) -> None:
+    # Seven rounds by two: three groups, then one round alone, which folds to its body.
+    lines = body_after("(%x: i32) -> (i32)", loop("0 7 1", "unroll(%f)"), "unroll", "simplify")
+    text = "\n".join(lines)
+    assert text.count("scf.for") == 1
+    assert text.count("scalar.addi") == 3
+    header = next(line for line in lines if "scf.for" in line)
+    assert "step %f" in header
+    upper = header.split(" to ")[1].split(" ")[0]
+    assert f"{upper} = index.constant 6 : index" in lines
+
+
+@pytest.mark.parametrize("factor", [0, 1])
+def test_factors_zero_and_one_leave_the_loop(factor: int, body_after: Body) -> None:
+    body = loop("0 7 1", "unroll(%f)").replace("%f = index.constant 2", f"%f = index.constant {factor}")
+    lines = body_after("(%x: i32) -> (i32)", body, "unroll")
+    header = next(line for line in lines if "scf.for" in line)
+    assert header == "%r = scf.for %i = [%l to %u step %s](%a = %x : i32) -> (i32) {"
+
+
+def test_an_unprovable_trip_count_is_refused_at_the_loop(body_after: Body) -> None:
+    body = loop("0 7 1", "unroll").replace("%u = index.constant 7 : index", "%u = index.add %n, %n : index")
+    with pytest.raises(LoomError) as refused:
+        body_after("(%x: i32, %n: index) -> (i32)", body, "unroll")
+    diagnostic = refused.value.diagnostics[0]
+    assert diagnostic.code == "UNROLL/001"
+    assert diagnostic.location is not None and diagnostic.location.line == 6
+
+
+MEMORY_LOOP = """%o = index.constant 0 : offset
+%l = index.constant 0 : index
+%u = index.constant 2 : index
+%s = index.constant 1 : index
+%v = buffer.view %p[%o] : buffer -> view<4xf32>
+%r = scf.for %i = [%l to %u step %s](%a = %x : f32) -> (f32) unroll SCHEDULE {
+  %e = view.load %v[%i] : view<4xf32> -> f32
+  %b = scalar.addf %a, %e : f32
+  STORE
+  scf.yield %b : f32
+}
+func.return %r : f32"""
+
+
+def order(body_after: Body, schedule: str, store: str = "") -> list[str]:
+    body = MEMORY_LOOP.replace("SCHEDULE", schedule).replace("STORE", store)
+    lines = body_after("(%p: buffer, %x: f32) -> (f32)", body, "unroll")
+    names = ("view.load", "scalar.addf", "view.store")
+    return [name.split(".")[1] for line in lines for name in names if name in line]
+
+
+def test_schedules_order_the_copies(body_after: Body) -> None:
+    assert order(body_after, "") == ["load", "addf", "load", "addf"]
+    assert order(body_after, "schedule(linear)") == ["load", "addf", "load", "addf"]
+    assert order(body_after, "schedule(interleaved)") == ["load", "load", "addf", "addf"]
+    assert order(body_after, "schedule(recurrence)") == ["load", "load", "addf", "addf"]
+
+
+def test_no_schedule_moves_a_load_over_a_store(body_after: Body) -> None:
+    store = "view.store %b, %v[%i] : f32, view<4xf32>"
+    expected = ["load", "addf", "store", "load", "addf", "store"]
+    assert order(body_after, "schedule(interleaved)", store) == expected
+    assert order(body_after, "schedule(recurrence)", store) == expected
