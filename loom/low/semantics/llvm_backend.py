@@ -56,7 +56,7 @@ def constant_text(type_: str, pattern: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """IR text with holes: ``@`` starts every temporary's name, ``$name$`` stands for an input.
+    """IR text with holes: ``~`` starts every temporary's name, ``$name$`` stands for an input.
 
     ``results`` are the names, or constants, that hold the roots; ``result_lane`` tells which are lane-wise; ``declarations`` are
     the intrinsics used; ``size`` counts instructions.
@@ -76,7 +76,7 @@ class Template:
             hole = f"${name}$"
             text = text.replace(hole, value)
             results = [value if r == hole else r for r in results]
-        return text.replace("@", prefix), [r.replace("@", prefix) for r in results]
+        return text.replace("~", prefix), [r.replace("~", prefix) for r in results]
 
 
 def compile_template(roots: Sequence[Expr], wave: int, hardware_fma: bool = True) -> Template:
@@ -118,7 +118,7 @@ class _Emitter:
         if found is not None:
             return found
         self._count += 1
-        name = f"%@{self._count}"
+        name = f"%~{self._count}"
         self.lines.append(f"  {name} = {text}\n")
         self._known[key] = name
         return name

@@ -475,3 +475,70 @@ def _vector_results(instruction: MachineInstruction) -> set[int]:
             if slot.is_def and isinstance(operand, Register) and operand.bank == "vgpr":
                 found.update(range(operand.index, operand.index + operand.units))
     return found
+
+
+# Dual issue
+
+
+def check_pairs(before: list[list[MachineInstruction]], after: list[list[MachineInstruction]]) -> list[Finding]:
+    """Whether merging instructions into pairs kept every block's meaning.
+
+    Both versions of a block are run symbolically, each instruction an unknown function of what it reads; registers at the end
+    and the sequence of instructions that are not plain vector arithmetic must agree.
+    """
+    findings = []
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        if _symbolic(old) != _symbolic(new):
+            findings.append(Finding("allocation", str(number), "v_dual", "pairing changed the meaning of the block"))
+    return findings
+
+
+_SYMMETRIC = frozenset(("fmac_f32", "mul_f32", "add_f32", "max_f32", "min_f32", "add_nc_u32", "and_b32"))
+
+
+def _symbolic(block: list[MachineInstruction]) -> tuple[dict[Place, object], list[object]]:
+    state: dict[Place, object] = {}
+    effects: list[object] = []
+    memory_state: dict[object, int] = {}
+
+    def number(term: object) -> int:
+        return memory_state.setdefault(term, len(memory_state))
+
+    def read(operand: object) -> object:
+        if isinstance(operand, Register):
+            return tuple(state.get(place, place) for place in _places(operand))
+        return operand
+
+    for instruction in block:
+        halves = [instruction] if instruction.y is None else [instruction, instruction.y]
+        results: list[tuple[Register, object]] = []
+        for half in halves:
+            name = half.row.mnemonic.removeprefix("v_").removeprefix("dual_")
+            values = []
+            for slot, operand in zip(half.row.slots, half.operands, strict=True):
+                if slot.is_use and not slot.is_def:
+                    values.append(read(operand))
+                elif slot.is_use:
+                    values.insert(0, ("old", read(operand)))
+            if name in _SYMMETRIC:
+                values.sort(key=repr)
+            implicit = tuple(
+                state.get(place, place)
+                for state_name in half.row.implicit_uses
+                for place in ((("sgpr", 106),) if state_name == "vcc" else ((state_name, 0),))
+            )
+            modifiers = tuple(sorted(half.modifiers.items()))
+            term = number((name, tuple(values), implicit, modifiers))
+            plain = half.row.issue_class in ("valu", "dual") and half.row.memory is None
+            if not plain:
+                effects.append(term)
+            for slot, operand in zip(half.row.slots, half.operands, strict=True):
+                if slot.is_def and isinstance(operand, Register):
+                    old = tuple(state.get(place, place) for place in _places(operand))
+                    results.append((operand, (term, slot.name.replace("vsrc", "src"), old if "exec" in half.row.implicit_uses else None)))
+            for state_name in half.row.implicit_defs:
+                state[(state_name, 0) if state_name != "vcc" else ("sgpr", 106)] = (term, state_name)
+        for register, value in results:
+            for unit, place in enumerate(_places(register)):
+                state[place] = number((value, unit))
+    return state, effects

@@ -1,20 +1,27 @@
 """Module to code object: the default pipeline, or none, then the backend.
 
-``compile_module`` is the one door through which tools, checks and the raising ladder compile for AMDGPU.
+:func:`compile_module` is the one door through which tools, checks and the raising ladder compile for AMDGPU.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from loom.diagnostics import Diagnostic, LoomError, Severity, error
 from loom.target.amdgpu.abi import KernelResources
-from loom.transform.target import TargetConfiguration
+from loom.target.amdgpu.kernel import KernelBackend
+from loom.target.amdgpu.processors import processor as processor_named
+from loom.transform.target import TargetConfiguration, resolve_target
 
 if TYPE_CHECKING:
-    from loom.ir.core import Module
+    from loom.ir import Module, Operation
     from loom.target.amdgpu.machine import MachineProgram
+
+DEFAULT_TARGET = "gfx1100"
+"""What kernels without a target are compiled for."""
 
 
 @dataclass(slots=True)
@@ -28,7 +35,8 @@ class CompileOptions:
         config: Config bindings by key.
         libraries: Modules to link against.
         report: Whether to collect the rows of a detailed report.
-        dump_before: Passes before which the module's text is kept in ``Compilation.dumps``.
+        check: Whether to run the independent checker on the result; what it finds is an internal error.
+        dump_before: Passes before which the module's text is kept in ``Compilation.dumps``; ``all`` for each.
         dump_after: The same, after.
         sanitizer: Sanitizer checks to compile in (``access`` …), empty for none.
     """
@@ -39,6 +47,7 @@ class CompileOptions:
     config: Mapping[str, object] = field(default_factory=dict)
     libraries: tuple[Module, ...] = ()
     report: bool = False
+    check: bool = False
     dump_before: tuple[str, ...] = ()
     dump_after: tuple[str, ...] = ()
     sanitizer: frozenset[str] = frozenset()
@@ -53,7 +62,8 @@ class CompiledKernel:
         symbol: Symbol in the module.
         program: The final machine program.
         resources: What it needs from the hardware.
-        added: What the emitter added to the instructions of the input: counts by ``copies spills reloads waits nops abi``.
+        added: What the emitter added to the instructions of the input: counts by ``abi copies spills reloads waits hazards
+            clauses release``.
         low_text: Text of the Low the backend was given, empty unless a report was asked for.
     """
 
@@ -73,9 +83,10 @@ class Compilation:
         code_object: Bytes of the ELF file.
         kernels: The kernels in it, in module order.
         manifest: The artifact manifest as a JSON-able document.
-        report: The compile report as a JSON-able document (``loom.compile-report.v0``); summary fields are always there.
+        report: The compile report as a JSON-able document; summary fields are always there.
         low_module: The module of ``low.kernel.def`` that the backend was given.
         dumps: Module text by ``before:PASS`` and ``after:PASS``.
+        diagnostics: Warnings, for example waits that a fixed kernel lacks.
     """
 
     code_object: bytes
@@ -84,8 +95,217 @@ class Compilation:
     report: dict[str, Any]
     low_module: Module
     dumps: dict[str, str] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
 
     @property
     def programs(self) -> list[MachineProgram]:
         """The machine programs, in kernel order."""
         return [kernel.program for kernel in self.kernels]
+
+
+def compile_module(module: Module, options: CompileOptions | None = None) -> Compilation:
+    """Compile a module's kernels to one code object.
+
+    Raises:
+        LoomError: whatever a pass, the lowering or the backend refuses, with op, location and a way out (exit code 2);
+            ``BACKEND/040`` where there is no kernel to compile.
+    """
+    from loom.target.amdgpu.evidence import collect_report
+    from loom.target.amdgpu.package import package_kernels
+
+    options = options or CompileOptions()
+    times: dict[str, float] = {}
+    started = time.perf_counter()
+    prepared, target, dumps = _prepare(module, options)
+    times["pipeline"] = time.perf_counter() - started
+    kernels = _kernels(prepared, options.root)
+    if not kernels:
+        asked = f" '{options.root}'" if options.root else ""
+        raise error(
+            f"there is no kernel{asked} to compile",
+            "BACKEND/040",
+            hint="the module needs a kernel.def or low.kernel.def; --root names one",
+        )
+    low_module, low_kernels = _lower(prepared, kernels, target, options)
+    times["lowering"] = time.perf_counter() - started - times["pipeline"]
+    backends: list[KernelBackend] = []
+    for op in low_kernels:
+        configuration = _target_of(low_module, op, options.target or target)
+        backend = KernelBackend(low_module, op, configuration, processor_named(configuration.processor))
+        backend.run(report=options.report, check=options.check)
+        backends.append(backend)
+    times["backend"] = time.perf_counter() - started - sum(times.values())
+    processors = {backend.processor.name for backend in backends}
+    if len(processors) > 1:
+        raise error(
+            "kernels of one module are for different processors: " + ", ".join(sorted(processors)),
+            "BACKEND/041",
+            hint="compile them one by one with --root",
+        )
+    code_object = package_kernels(backends)
+    times["encoding"] = time.perf_counter() - started - sum(times.values())
+    compiled = [
+        CompiledKernel(b.name, b.symbol, b.program, b.resources, b.added, b.low_text if options.report else "")
+        for b in backends
+    ]
+    manifest = _manifest(backends, code_object, options)
+    report = collect_report(backends, code_object, times, options.pipeline, options.report)
+    diagnostics = [d for b in backends for d in b.diagnostics]
+    return Compilation(code_object, compiled, manifest, report, low_module, dumps, diagnostics)
+
+
+def default_target() -> TargetConfiguration:
+    """The configuration of :data:`DEFAULT_TARGET`."""
+    return resolve_target("amdgpu", DEFAULT_TARGET)
+
+
+def _prepare(module: Module, options: CompileOptions) -> tuple[Module, TargetConfiguration | None, dict[str, str]]:
+    """Run the passes that the pipeline names; ``none`` runs none."""
+    from loom.target import register_targets
+
+    register_targets()
+    if options.pipeline == "none":
+        for op in module.operations:
+            if op.name == "kernel.def" and _wanted(op, options.root):
+                raise error(
+                    f"kernel.def @{op.symbol} is not prepared Low, which is all that --pipeline=none takes",
+                    "BACKEND/007",
+                    op.location,
+                    hint="compile it with --pipeline=default, or give a low.kernel.def as --root",
+                )
+        return module, options.target, {}
+    from loom.transform.pipeline import PipelineOptions, parse_pipeline, run_default_pipeline
+
+    if not any(op.name == "kernel.def" and _wanted(op, options.root) for op in module.operations) and any(
+        op.name == "low.kernel.def" and _wanted(op, options.root) for op in module.operations
+    ):
+        return module, options.target, {}
+    result = run_default_pipeline(
+        module,
+        PipelineOptions(
+            target=options.target,
+            default_target=default_target(),
+            root=options.root,
+            config=options.config,
+            libraries=options.libraries,
+            passes=parse_pipeline(options.pipeline),
+            dump_before=options.dump_before,
+            dump_after=options.dump_after,
+        ),
+    )
+    return result.module, result.target, result.dumps
+
+
+def _wanted(op: Operation, root: str | None) -> bool:
+    if root is None:
+        return True
+    name = root.removeprefix("@")
+    return op.symbol == name or op.attributes.get("export") == name
+
+
+def _kernels(module: Module, root: str | None) -> list[Operation]:
+    return [op for op in module.operations if op.name in ("kernel.def", "low.kernel.def") and _wanted(op, root)]
+
+
+def _lower(
+    module: Module, kernels: Sequence[Operation], target: TargetConfiguration | None, options: CompileOptions
+) -> tuple[Module, list[Operation]]:
+    """Turn source kernels into Low kernels; Low kernels stay."""
+    if all(op.name == "low.kernel.def" for op in kernels):
+        return module, list(kernels)
+    from loom.target.amdgpu.lowering import lower_kernel
+
+    low: list[Operation] = []
+    for op in kernels:
+        if op.name == "low.kernel.def":
+            low.append(op)
+            continue
+        configuration = _target_of(module, op, target)
+        low.append(lower_kernel(module, op, configuration))
+    for op in low:
+        if op.module is None:
+            module.body.append(op)
+    return module, low
+
+
+def _target_of(module: Module, op: Operation, fallback: TargetConfiguration | None) -> TargetConfiguration:
+    """The configuration a kernel is compiled for."""
+    from loom.target.amdgpu.descriptors import SETS
+    from loom.transform.selection import target_of_record
+
+    if fallback is not None:
+        return fallback
+    name = op.attributes.get("target")
+    record = module.symbol(str(name)) if name is not None else None
+    if record is not None and record.name == "amdgpu.target":
+        return target_of_record(record)
+    descriptor_set = str(op.attributes.get("descriptor_set") or "")
+    selector = _SET_SELECTORS.get(descriptor_set)
+    if selector is not None:
+        return resolve_target("amdgpu", selector)
+    if descriptor_set and descriptor_set not in SETS:
+        raise error(
+            f"descriptor set {descriptor_set} belongs to no AMDGPU processor",
+            "BACKEND/042",
+            op.location,
+            hint="known sets: " + ", ".join(SETS),
+        )
+    return default_target()
+
+
+_SET_SELECTORS = {
+    "amdgpu.rdna3.core": "gfx1100",
+    "amdgpu.rdna3_5.core": "gfx1151",
+    "amdgpu.gfx11.generic.core": "gfx11-generic",
+    "amdgpu.rdna4.core": "gfx1201",
+    "amdgpu.cdna3.core": "gfx942",
+    "amdgpu.cdna4.core": "gfx950",
+}
+
+
+def _manifest(backends: Sequence[KernelBackend], code_object: bytes, options: CompileOptions) -> dict[str, Any]:
+    """What is in the artifact, and what the emitter added."""
+    import hashlib
+
+    return {
+        "schema": "loom.artifact-manifest.v0",
+        "format": "amdgpu-hsaco",
+        "target": backends[0].processor.name,
+        "pipeline": options.pipeline,
+        "sha256": hashlib.sha256(code_object).hexdigest(),
+        "byte_count": len(code_object),
+        "kernels": [
+            {
+                "name": b.name,
+                "symbol": b.symbol,
+                "allocation": b.allocation_mode,
+                "schedule": b.schedule_mode,
+                "workgroup_size": list(b.resources.workgroup_size) if b.resources.workgroup_size else None,
+                "workgroup_count": list(b.resources.workgroup_count) if b.resources.workgroup_count else None,
+                "kernarg": {
+                    "size": b.resources.kernarg.size,
+                    "alignment": b.resources.kernarg.alignment,
+                    "entries": [
+                        {"offset": e.offset, "size": e.size, "kind": e.kind, "name": e.name}
+                        for e in b.resources.kernarg.entries
+                    ],
+                },
+                "lds_bytes": b.resources.lds_bytes,
+                "scratch_bytes": b.resources.scratch_bytes,
+                "vgpr_count": b.resources.vgprs,
+                "sgpr_count": b.resources.sgprs,
+                "wave_size": b.wave_size,
+                "instruction_count": sum(1 for _ in b.program.instructions()),
+                "added_by_emitter": dict(b.added),
+            }
+            for b in backends
+        ],
+    }
+
+
+def warning(message: str, code: str, location: Any, hint: str | None = None) -> Diagnostic:
+    """A warning diagnostic."""
+    return Diagnostic(message, code, location, Severity.WARNING, hint)
+
+
+__all__ = ["Compilation", "CompileOptions", "CompiledKernel", "LoomError", "compile_module", "default_target"]

@@ -635,8 +635,8 @@ class AmdgpuDescriptorSet:
         return self._cached(name.replace(".", "_"))
 
     def by_mnemonic(self, mnemonic: str) -> Descriptor | None:
-        """The instruction of an asm mnemonic."""
-        return self._cached(mnemonic)
+        """The instruction of an asm mnemonic: the reference form, whose results and immediates are exact."""
+        return self._cached(mnemonic, True)
 
     def mnemonics(self) -> Iterable[str]:
         """All mnemonics of the table, for suggestions."""
@@ -646,14 +646,13 @@ class AmdgpuDescriptorSet:
         """Keys that ``low.live_in`` accepts."""
         return tuple(LIVE_IN_CLASSES)
 
-    def _cached(self, name: str) -> Descriptor | None:
-        if name in self._cache:
-            return self._cache[name]
-        made = self._make(name)
-        self._cache[name] = made
-        return made
+    def _cached(self, name: str, asm: bool = False) -> Descriptor | None:
+        key = f"asm {name}" if asm else name
+        if key not in self._cache:
+            self._cache[key] = self._make(name, asm)
+        return self._cache[key]
 
-    def _make(self, name: str) -> Descriptor | None:
+    def _make(self, name: str, asm: bool) -> Descriptor | None:
         if name.startswith("v_dual_") and "." in name:
             x, _, y = name.partition(".")
             first, second = row_of(self._generation, x), row_of(self._generation, y)
@@ -664,10 +663,7 @@ class AmdgpuDescriptorSet:
         variant = variant_of(self._generation, name)
         if row is None and variant is None:
             return None
-        if variant is not None:
-            return _describe(name, variant.row, variant, with_row=row is not None)
-        assert row is not None
-        return _describe(name, row, None, with_row=True)
+        return _describe(name, variant.row if variant is not None else row, variant, row is not None, asm)  # type: ignore[arg-type]
 
 
 def _classes_of(slot: OperandSlot) -> tuple[str, ...]:
@@ -683,8 +679,16 @@ def _part(slot: OperandSlot) -> str | None:
     return "low16" if slot.type in ("f16", "bf16", "i16", "u16", "b16") and "vgpr" in slot.kinds else None
 
 
-def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row: bool) -> Descriptor:
-    """A descriptor; operands that the table form may replace by an immediate are optional."""
+_STATE_RESULTS = ("s_cmp", "s_cmpk", "s_bitcmp")
+"""Scalar instructions whose asm form names SCC as its result; other writers of SCC leave it unnamed."""
+
+
+def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row: bool, asm: bool) -> Descriptor:
+    """A descriptor.
+
+    The asm view has exactly the results that the reference's text names. The view by key takes the table form too: sources
+    may be immediates, state may be results.
+    """
     constant = {entry[1] for entry in variant.immediates} if variant is not None else set()
     fixed = {slot for slot, _ in variant.fixed} if variant is not None else set()
     operands: list[DescriptorOperand] = []
@@ -693,24 +697,35 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
     for slot in row.slots:
         if slot.name in fixed:
             continue
+        classes = _classes_of(slot)
         if slot.is_def:
             tied = slot.name if slot.role == "def_use" else None
-            results.append(DescriptorResult(slot.name, _classes_of(slot), max(1, slot.units), _part(slot), False, tied))
-        if slot.is_use and slot.name not in constant:
-            if _registers(slot):
-                optional = with_row and not _strict(slot)
-                operands.append(
-                    DescriptorOperand(slot.name, _classes_of(slot), max(1, slot.units), _part(slot), False, optional)
-                )
-            else:
-                immediates.append(DescriptorImmediate(slot.name, 32, True, positional=variant is not None and False))
+            shown = ("amdgpu.sgpr",) if asm and "amdgpu.sgpr" in classes and "amdgpu.vgpr" not in classes else classes
+            if asm and name.endswith(("_m0", "_m0_imm")):
+                shown = ("amdgpu.m0",)
+            results.append(DescriptorResult(slot.name, shown, max(1, slot.units), _part(slot), False, tied))
+        if slot.is_use and not (slot.name in constant and (asm or not with_row)):
+            if classes:
+                optional = not _strict(slot) and not asm or (asm and "off" in slot.kinds)
+                operands.append(DescriptorOperand(slot.name, classes, max(1, slot.units), _part(slot), False, optional))
+            elif slot.name not in constant:
+                immediates.append(DescriptorImmediate(slot.name, 32, True, default=None if asm else 0, positional=asm))
     for state in row.implicit_defs:
-        if state in ("scc", "vcc", "exec", "m0"):
+        named = row.mnemonic.startswith(_STATE_RESULTS) or "saveexec" in name or (state == "scc" and name.startswith("s_xor_b") and "exec" in name)
+        if state in ("scc", "vcc", "exec", "m0") and (not asm or (named and state == "scc")):
             results.append(DescriptorResult(state, (f"amdgpu.{state}",), 1, None, True))
+    if asm:
+        for state in row.implicit_uses:
+            if state in ("scc", "vcc") and row.mnemonic.startswith(("s_cselect", "s_addc", "s_subb", "s_add_co_ci", "v_div_fmas")):
+                operands.append(DescriptorOperand(state, (f"amdgpu.{state}",), 1, None, True, True))
     if variant is not None:
         for imm_name, _slot, how in variant.immediates:
-            default = {"vmcnt": 63, "lgkmcnt": 63, "expcnt": 7}.get(imm_name) if how == "wait" else None
-            immediates.append(DescriptorImmediate(imm_name, 32, True, default=default, positional=variant.positional))
+            default: int | None = {"vmcnt": 63, "lgkmcnt": 63, "expcnt": 7}.get(imm_name) if how == "wait" else None
+            if not asm and default is None:
+                default = 0
+            immediates.append(
+                DescriptorImmediate(imm_name, 32, True, default=default, positional=variant.positional and asm)
+            )
     for modifier in row.modifiers:
         immediates.append(
             DescriptorImmediate(modifier.name, modifier.width, modifier.signed, default=modifier.default)
@@ -747,8 +762,8 @@ def _strict(slot: OperandSlot) -> bool:
 
 
 def _dual_descriptor(name: str, first: InstructionRow, second: InstructionRow) -> Descriptor:
-    x = _describe(name, first, None, True)
-    y = _describe(name, second, None, True)
+    x = _describe(name, first, None, True, False)
+    y = _describe(name, second, None, True, False)
     y_immediates = tuple(
         DescriptorImmediate(f"y_{i.name}", i.bits, i.signed, i.words, i.values, i.default) for i in y.immediates
     )

@@ -1,0 +1,282 @@
+"""One kernel through the backend: build, schedule, allocate, emit, pair, wait, resolve hazards, check.
+
+``allocation(fixed)`` is encoded as it stands: a wait or a nop that is missing is a warning, nothing is inserted. Every other mode gets waits and
+hazard nops; ``schedule(free)`` and ``phased`` are scheduled, ``locked`` and ``constrained`` keep the text's order.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from loom.diagnostics import Diagnostic, Severity, error
+from loom.low.allocate import Allocation, allocate
+from loom.low.code import OP, LowCode
+from loom.low.inline import inline_low_calls
+from loom.low.schedule import ScheduleSummary, schedule
+from loom.target.amdgpu.abi import KernelResources
+from loom.target.amdgpu.access import SGPR, reads_and_writes
+from loom.target.amdgpu.backend import AmdgpuTarget, preferred_pressure
+from loom.target.amdgpu.build import BuiltKernel, CodeBuilder
+from loom.target.amdgpu.checker import AllocationChecker, Finding, check_hazards, check_pairs, check_waits
+from loom.target.amdgpu.clauses import insert_clauses, release_registers
+from loom.target.amdgpu.dual_issue import pair_instructions
+from loom.target.amdgpu.emit import Emitted, Emitter
+from loom.target.amdgpu.hazards import HazardScan, resolve_hazards
+from loom.target.amdgpu.processors import Processor
+from loom.target.amdgpu.waits import WaitReport, insert_waits, missing_waits
+
+if TYPE_CHECKING:
+    from loom.ir import Module, Operation
+    from loom.target.amdgpu.machine import MachineProgram
+    from loom.transform.target import TargetConfiguration
+
+Size = tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class Trace:
+    """What the stages leave for reports."""
+
+    built: BuiltKernel | None = None
+    schedule: ScheduleSummary | None = None
+    allocation: Allocation | None = None
+    emitted: Emitted | None = None
+    waits: WaitReport = field(default_factory=WaitReport)
+    pairs: int = 0
+    pair_sources: dict[int, tuple[int, int]] = field(default_factory=dict)
+    hazards: int = 0
+    clauses: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    times: dict[str, float] = field(default_factory=dict)
+
+
+class KernelBackend:
+    """Compiles one ``low.kernel.def``.
+
+    Attributes after :meth:`run`: ``program``, ``resources``, ``added``, ``diagnostics``, ``trace``, ``low_text``.
+    """
+
+    def __init__(self, module: Module, op: Operation, target: TargetConfiguration, processor: Processor) -> None:
+        self.module = module
+        self.op = op
+        self.target = target
+        self.processor = processor
+        self.wave_size = target.subgroup_size
+        self.symbol = op.symbol or "kernel"
+        self.name = str(op.attributes.get("export") or self.symbol)
+        self.allocation_mode = str(op.attributes.get("allocation") or "virtual")
+        self.schedule_mode = str(op.attributes.get("schedule") or "free")
+        self.trace = Trace()
+        self.diagnostics: list[Diagnostic] = []
+        self.added: dict[str, int] = {}
+        self.low_text = ""
+        self.resources = KernelResources()
+        self.program: MachineProgram
+
+    # Driver
+
+    def run(self, report: bool = False, check: bool = False) -> None:
+        """Compile.
+
+        Raises:
+            LoomError: what the builder or the allocator refuses; ``BACKEND/050`` (internal) where ``check`` finds the result wrong.
+        """
+        clock = time.perf_counter
+        start = clock()
+        if report:
+            from loom.text import print_module
+
+            self.low_text = print_module(self.module)
+        inline_low_calls(self.module, self.op)
+        builder = CodeBuilder(self.op, self.processor.generation, self.processor.name, self.wave_size)
+        built = builder.build()
+        self.trace.built = built
+        self.trace.times["build"] = clock() - start
+        self._geometry(built)
+        if self.allocation_mode == "fixed":
+            self._fixed(built)
+        else:
+            self._virtual(built, check)
+        self._resources(built)
+        if check:
+            self._check(built)
+
+    def _fixed(self, built: BuiltKernel) -> None:
+        target = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes)
+        emitted = Emitter(built.code, target, None, self.processor.name).emit()
+        self.trace.emitted = emitted
+        self.program = emitted.program
+        self.program.kernel = self.name
+        self._diagnose_fixed()
+
+    def _diagnose_fixed(self) -> None:
+        generation = self.processor.generation
+        for block, instruction, counters, causes in missing_waits(self.program, generation).rows:
+            listed = ", ".join(f"{counter}({value})" for counter, value in sorted(counters.items()))
+            producers = sorted({p.row.mnemonic for _, p, _ in causes if p is not None})
+            self.diagnostics.append(
+                Diagnostic(
+                    f"{instruction.row.mnemonic} in ^{block} uses a result of {', '.join(producers) or 'memory'} without waiting for {listed}",
+                    "BACKEND/051",
+                    instruction.location,
+                    Severity.WARNING,
+                    "allocation(fixed) is emitted as it stands; insert the wait, or use allocation(virtual)",
+                )
+            )
+        found = HazardScan(self.program, generation).run()
+        for block_, hazards in zip(self.program.blocks, found, strict=True):
+            for instruction, hazard in zip(block_.instructions, hazards, strict=True):
+                if hazard is not None:
+                    self.diagnostics.append(
+                        Diagnostic(
+                            f"{instruction.row.mnemonic} in ^{block_.label} meets the hazard {hazard.name}",
+                            "BACKEND/052",
+                            instruction.location,
+                            Severity.WARNING,
+                            f"insert {hazard.fix} {'behind' if hazard.behind else 'in front of'} it",
+                        )
+                    )
+
+    def _virtual(self, built: BuiltKernel, check: bool) -> None:
+        clock = time.perf_counter
+        code = built.code
+        generation = self.processor.generation
+        target = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes)
+        start = clock()
+        if code.schedule in ("free", "phased"):
+            self.trace.schedule = schedule(code, target, preferred_pressure(self.processor, self.wave_size))
+        self.trace.times["schedule"] = clock() - start
+        start = clock()
+        allocation = self._allocate(code, target, built)
+        self.trace.allocation = allocation
+        self.trace.times["allocate"] = clock() - start
+        start = clock()
+        emitted = Emitter(code, target, allocation, self.processor.name).emit()
+        self.trace.emitted = emitted
+        self.program = emitted.program
+        self.program.kernel = self.name
+        self.trace.times["emit"] = clock() - start
+        start = clock()
+        before = [list(block.instructions) for block in self.program.blocks]
+        if check:
+            self.trace.findings.extend(AllocationChecker(code, emitted).run())
+        keep = {
+            key for key, low in emitted.source.items() if low.locked or (low.kind == OP and code.schedule == "locked")
+        }
+        if code.schedule in ("free", "phased"):
+            self.trace.pairs = pair_instructions(self.program, generation, keep, self.trace.pair_sources)
+        if check:
+            self.trace.findings.extend(check_pairs(before, [block.instructions for block in self.program.blocks]))
+        self.trace.waits = insert_waits(self.program, generation, emitted.barrier_memory)
+        self.trace.hazards = resolve_hazards(self.program, generation)
+        if code.schedule in ("free", "phased"):
+            self.trace.clauses = insert_clauses(self.program, generation)
+        released = 0
+        if not allocation.slots.size("vgpr") and not built.private_bytes:
+            released = release_registers(self.program, generation)
+        self.trace.times["waits"] = clock() - start
+        spills = allocation.slots
+        self.added = {
+            "abi": built.added_abi,
+            "copies": emitted.copies,
+            "spills": spills.stores,
+            "reloads": spills.reloads,
+            "waits": self.trace.waits.inserted,
+            "hazards": self.trace.hazards,
+            "clauses": self.trace.clauses,
+            "release": released,
+        }
+
+    def _allocate(self, code: LowCode, target: AmdgpuTarget, built: BuiltKernel) -> Allocation:
+        """Allocate; scalar values that spill need lanes of vector registers, which are taken from the top."""
+        allocation = allocate(code, target)
+        lanes = -(-allocation.slots.size("sgpr") // self.wave_size)
+        if lanes and allocation.high_water.get("vgpr", 0) + lanes > 256:
+            smaller = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes, 256 - lanes - 1)
+            allocation = allocate(code, smaller)
+        return allocation
+
+    # Resources
+
+    def _geometry(self, built: BuiltKernel) -> None:
+        attributes = self.op.attributes
+        size = _size(attributes.get("workgroup_size"))
+        if size is None and self.allocation_mode != "fixed":
+            raise error(
+                f"kernel @{self.symbol} has no workgroup_size, which emission needs",
+                "BACKEND/043",
+                self.op.location,
+                hint="write workgroup_size(x, y, z) in front of its name",
+            )
+        self.resources.workgroup_size = size
+        self.resources.workgroup_count = _size(attributes.get("workgroup_count"))
+        self.resources.kernarg = built.kernarg
+        self.resources.lds_bytes = built.lds_bytes
+        if built.lds_bytes > self.processor.lds_bytes:
+            raise error(
+                f"kernel @{self.symbol} needs {built.lds_bytes} bytes of work-group memory; {self.processor.name} has {self.processor.lds_bytes}",
+                "BACKEND/044",
+                self.op.location,
+                hint="use smaller tiles",
+            )
+
+    def _resources(self, built: BuiltKernel) -> None:
+        resources = self.resources
+        vgprs = agprs = sgprs = 0
+        vcc = False
+        for instruction in self.program.instructions():
+            reads, writes = reads_and_writes(instruction)
+            for unit in (*reads, *writes):
+                if unit < 512:
+                    vgprs = max(vgprs, unit + 1)
+                elif unit < SGPR:
+                    agprs = max(agprs, unit - 512 + 1)
+                elif unit < SGPR + 106:
+                    sgprs = max(sgprs, unit - SGPR + 1)
+                elif unit < SGPR + 108:
+                    vcc = True
+        entry = built.entry
+        for bank, index, units in entry.registers.values():
+            if bank == "sgpr":
+                sgprs = max(sgprs, index + units)
+            elif bank == "vgpr":
+                vgprs = max(vgprs, index + units)
+        resources.vgprs = max(vgprs, 1)
+        resources.agprs = agprs
+        resources.sgprs = sgprs
+        resources.uses_vcc = vcc
+        allocation = self.trace.allocation
+        spill_bytes = 4 * allocation.slots.size("vgpr") if allocation is not None else 0
+        private = -(-built.private_bytes // 4) * 4
+        resources.scratch_bytes = private + spill_bytes
+        if allocation is not None:
+            resources.vgpr_spills = sum(r.units for r in allocation.spilled if r.register_class == "amdgpu.vgpr")
+            resources.sgpr_spills = sum(r.units for r in allocation.spilled if r.register_class == "amdgpu.sgpr")
+
+    # Check
+
+    def _check(self, built: BuiltKernel) -> None:
+        generation = self.processor.generation
+        assert self.trace.emitted is not None
+        findings = list(self.trace.findings)
+        if self.allocation_mode != "fixed":
+            findings.extend(check_waits(self.program, generation, self.trace.emitted.barrier_memory))
+            findings.extend(check_hazards(self.program, generation))
+        self.trace.findings = findings
+        if findings:
+            shown = "; ".join(str(finding) for finding in findings[:5])
+            raise error(
+                f"the checker rejects the compiled kernel @{self.symbol} ({len(findings)} findings): {shown}",
+                "BACKEND/050",
+                self.op.location,
+                hint="this is a defect of the compiler, please report it",
+            )
+
+
+def _size(value: Any) -> Size | None:
+    if isinstance(value, tuple) and value and all(isinstance(v, int) for v in value):
+        padded = (*value, 1, 1)
+        return int(padded[0]), int(padded[1]), int(padded[2])
+    return None

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from toy import LOAD, PLAIN, STORE, ToyTarget, random_code, run_registers, run_values
+
+from loom.low.allocate import allocate
+from loom.low.code import ENTRY, FENCE, OP, RETURN, CodeBlock, Instruction, LowCode, Traits, VirtualRegister
+from loom.low.schedule import schedule
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_scheduled_program_computes_the_same(seed: int) -> None:
+    expected = run_values(random_code(seed))
+    code = random_code(seed)
+    target = ToyTarget(400)
+    schedule(code, target, {"r": 12})
+    assert run_values(code) == expected
+    allocation = allocate(code, target)
+    assert run_registers(code, allocation, target) == expected
+
+
+class Straight:
+    """Builds one block."""
+
+    def __init__(self) -> None:
+        self.code = LowCode("straight")
+        self.block = CodeBlock("entry")
+        self.code.blocks = [self.block]
+        self.block.instructions.append(Instruction(ENTRY, "entry"))
+
+    def op(self, name: str, *uses: VirtualRegister, traits: Traits = PLAIN, units: int = 1) -> VirtualRegister:
+        result = self.code.new_register("toy.r", units, name)
+        made = Instruction(OP, name, [(result, 0, units)], [(u, 0, u.units) for u in uses], (), traits)
+        self.block.instructions.append(made)
+        return result
+
+    def effect(self, name: str, *uses: VirtualRegister, traits: Traits = STORE) -> Instruction:
+        made = Instruction(OP, name, [], [(u, 0, u.units) for u in uses], (), traits)
+        self.block.instructions.append(made)
+        return made
+
+    def order(self, budget: int = 100) -> list[str]:
+        self.block.instructions.append(Instruction(RETURN, "return"))
+        self.code.link()
+        schedule(self.code, ToyTarget(400), {"r": budget})
+        return [str(i.payload) for i in self.block.instructions if i.kind == OP]
+
+
+def test_loads_go_ahead_of_the_arithmetic_of_earlier_ones() -> None:
+    s = Straight()
+    a = s.op("a")
+    first = s.op("load1", a, traits=LOAD)
+    one = s.op("one", first)
+    second = s.op("load2", a, traits=LOAD)
+    s.effect("store", s.op("two", one, second))
+    order = s.order()
+    assert order.index("load2") < order.index("one")
+
+
+def test_a_store_keeps_its_place_between_loads_that_may_overlap() -> None:
+    s = Straight()
+    a = s.op("a")
+    s.op("before", a, traits=LOAD)
+    s.effect("store", a)
+    after = s.op("after", a, traits=LOAD)
+    s.effect("keep", after, traits=Traits(side_effects=True))
+    order = s.order()
+    assert order.index("before") < order.index("store") < order.index("after")
+
+
+def test_accesses_of_different_memory_classes_may_pass_each_other() -> None:
+    s = Straight()
+    a = s.op("a")
+    slow = s.op("slow", a)
+    store = s.effect("store", slow)
+    store.address = (None, 0, 4, "out")
+    load = s.op("load", a, traits=LOAD)
+    s.block.instructions[-1].address = (None, 0, 4, "in")
+    s.effect("keep", load, traits=Traits(side_effects=True))
+    order = s.order()
+    assert order.index("load") < order.index("store")
+
+
+def test_known_offsets_of_one_base_do_not_overlap() -> None:
+    s = Straight()
+    a = s.op("a")
+    s.effect("store", s.op("slow", a)).address = ("base", 0, 4, None)
+    load = s.op("load", a, traits=LOAD)
+    s.block.instructions[-1].address = ("base", 4, 4, None)
+    s.effect("keep", load, traits=Traits(side_effects=True))
+    order = s.order()
+    assert order.index("load") < order.index("store")
+
+
+def test_nothing_crosses_a_fence() -> None:
+    s = Straight()
+    a = s.op("a")
+    one = s.op("one", a)
+    s.block.instructions.append(Instruction(FENCE, "fence"))
+    load = s.op("load", a, traits=LOAD)
+    s.effect("keep", one, load, traits=Traits(side_effects=True))
+    order = s.order()
+    assert order.index("one") < order.index("load")
+
+
+def test_a_locked_region_keeps_its_order_and_stays_together() -> None:
+    s = Straight()
+    a = s.op("a")
+    s.op("x", a)
+    first = s.op("l1", a)
+    second = s.op("l2", a, traits=LOAD)
+    third = s.op("l3", first)
+    for instruction in s.block.instructions[-3:]:
+        instruction.locked = 1
+    late = s.op("late", a, traits=LOAD)
+    s.effect("keep", second, third, late, traits=Traits(side_effects=True))
+    order = s.order()
+    at = order.index("l1")
+    assert order[at : at + 3] == ["l1", "l2", "l3"]
+
+
+def test_phases_of_a_scope_are_ordered_and_other_code_is_free() -> None:
+    s = Straight()
+    a = s.op("a")
+    p0 = s.op("p0", s.op("slow", a, traits=Traits(latency=30)))
+    s.block.instructions[-1].phase = (1, 0)
+    p1 = s.op("p1", a, traits=LOAD)
+    s.block.instructions[-1].phase = (1, 1)
+    free = s.op("free", a, traits=LOAD)
+    s.effect("keep", p0, p1, free, traits=Traits(side_effects=True))
+    order = s.order()
+    assert order.index("p0") < order.index("p1")
+    assert order.index("free") < order.index("p1")
+
+
+def test_under_pressure_values_are_consumed_before_more_are_made() -> None:
+    s = Straight()
+    a = s.op("a")
+    sums = []
+    for n in range(12):
+        loaded = s.op(f"load{n}", a, traits=LOAD, units=1)
+        sums.append(s.effect(f"use{n}", loaded, traits=Traits(side_effects=True)))
+    code = s.code
+    s.order(budget=2)
+    assert allocate(code, ToyTarget(64)).high_water["r"] <= 4
+
+
+def test_state_between_its_writer_and_its_reader_is_not_overwritten() -> None:
+    s = Straight()
+    a = s.op("a")
+    s.block.instructions.append(Instruction(OP, "compare", [], [(a, 0, 1)], (), Traits(state_defs=("flag",))))
+    slow = s.op("slow", a)
+    s.op("clobber", a, traits=Traits(latency=50, state_defs=("flag",)))
+    s.block.instructions.append(
+        Instruction(OP, "select", [], [(slow, 0, 1)], (), Traits(state_uses=("flag",), side_effects=True))
+    )
+    s.op("compare2", a, traits=Traits(state_defs=("flag",)))
+    s.block.instructions.append(Instruction(OP, "select2", [], [], (), Traits(state_uses=("flag",), side_effects=True)))
+    order = s.order()
+    # The select of the text reads what "clobber" wrote, since that stands between it and "compare".
+    assert order.index("compare") < order.index("clobber") < order.index("select") < order.index("compare2")
