@@ -263,6 +263,21 @@ define void @loom.count(ptr %st, {m} %mask, i32 %site) alwaysinline {{
   ret void
 }}
 declare {m} @llvm.ctpop.{m}({m})
+
+define void @loom.scratch.check(ptr %st, {m} %bad, {v} %offset, i32 %site, i32 %bytes) {{
+  %none = icmp eq {m} %bad, 0
+  br i1 %none, label %done, label %report
+report:
+  %lane = call {m} @llvm.cttz.{m}({m} %bad, i1 true)
+  %lane32 = {"add i32 %lane, 0" if wave == 32 else "trunc i64 %lane to i32"}
+  %o = extractelement {v} %offset, {m} %lane
+  %o64 = zext i32 %o to i64
+  call void @loom.fault(ptr %st, i32 {L.FAULT_SCRATCH}, i32 %site, i32 %lane32, i64 %o64, i32 %bytes)
+  br label %done
+done:
+  ret void
+}}
+declare {m} @llvm.cttz.{m}({m}, i1)
 """ + "\n".join(permutes)
 
 

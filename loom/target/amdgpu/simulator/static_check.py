@@ -1,0 +1,241 @@
+"""Faults that are certain from the code alone: uses of registers whose load is still under way, stores that a barrier publishes too
+early, missing no-ops.
+
+A forward walk over the blocks keeps, for every register that a load or returning atomic will write, how many later operations of the
+same ordered kind have been issued on its counter (the smallest number over all paths). ``s_waitcnt`` with value ``n`` finishes what has
+at least ``n`` later ones: if the operation were unfinished, these would be too, and the counter above ``n``. Scalar loads, messages
+and flat accesses finish in any order, so only a wait for zero finishes them, and they are not counted for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loom.target.amdgpu.access import AGPR, SGPR, TTMP, reads_and_writes
+from loom.target.amdgpu.machine import MachineInstruction, Register
+from loom.target.amdgpu.simulator.translate import StaticFault, target_of
+from loom.target.amdgpu.waits import counters_raised, waits_performed
+
+#: (number of the producing instruction, counter) → later ordered operations; -1 marks one that finishes in any order.
+_Pending = dict[tuple[int, str], int]
+
+_UNORDERED = frozenset(("smem", "flat", "message"))
+
+
+class _State:
+    """Operations under way at a point of the program."""
+
+    __slots__ = ("operations",)
+
+    def __init__(self, operations: _Pending | None = None) -> None:
+        self.operations: _Pending = dict(operations or {})
+
+    def merge(self, other: _State) -> bool:
+        """Add another path's operations; True when that changed anything."""
+        changed = False
+        for key, age in other.operations.items():
+            mine = self.operations.get(key)
+            if mine is None or age < mine:
+                self.operations[key] = age
+                changed = True
+        return changed
+
+
+def _kind(instruction: MachineInstruction, counter: str) -> str:
+    memory = instruction.row.memory
+    if memory is None:
+        return "message"
+    return {"constant": "smem", "flat": "flat", "lds": "lds", "gds": "gds"}.get(memory.space, f"vector-{counter}")
+
+
+def _writes_memory(instruction: MachineInstruction) -> bool:
+    memory = instruction.row.memory
+    return memory is not None and memory.kind in ("store", "atomic")
+
+
+class StaticChecker:
+    """Checks the code of one kernel; ``blocks`` are ranges of instruction numbers."""
+
+    def __init__(
+        self,
+        code: Sequence[MachineInstruction],
+        blocks: Sequence[tuple[int, int]],
+        generation: str,
+    ) -> None:
+        self.code = code
+        self.blocks = blocks
+        self.generation = generation
+        self.block_at = {code[first].pc: n for n, (first, _) in enumerate(blocks)}
+        self.faults: dict[int, StaticFault] = {}
+        self._reads: list[frozenset[int]] = []
+        self._writes: list[frozenset[int]] = []
+        for instruction in code:
+            reads, writes = reads_and_writes(instruction)
+            self._reads.append(frozenset(reads))
+            self._writes.append(frozenset(writes))
+
+    def run(self) -> dict[int, StaticFault]:
+        """For each instruction that would fault, the fault."""
+        entry: list[_State | None] = [None] * len(self.blocks)
+        entry[0] = _State()
+        work = [0]
+        while work:
+            block = work.pop()
+            start = entry[block]
+            assert start is not None
+            state = _State(start.operations)
+            self._walk(block, state, False)
+            for successor in self._successors(block):
+                known = entry[successor]
+                if known is None:
+                    entry[successor] = _State(state.operations)
+                    work.append(successor)
+                elif known.merge(state):
+                    work.append(successor)
+        for block in range(len(self.blocks)):
+            found = entry[block]
+            if found is not None:
+                self._walk(block, _State(found.operations), True)
+        return self.faults
+
+    def _successors(self, block: int) -> list[int]:
+        _, last = self.blocks[block]
+        instruction = self.code[last - 1]
+        found = []
+        target = target_of(instruction)
+        if target is not None and target in self.block_at:
+            found.append(self.block_at[target])
+        name = instruction.row.mnemonic
+        if name not in ("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64", "s_swappc_b64", "s_code_end", "s_trap"):
+            if block + 1 < len(self.blocks):
+                found.append(block + 1)
+        elif name in ("s_swappc_b64", "s_setpc_b64"):
+            # A call or return: the calling convention waits on both sides; go on with what is under way here.
+            found.extend(n for n, (first, _) in enumerate(self.blocks) if first and n != block and self._after_jump(first))
+        return found
+
+    def _after_jump(self, first: int) -> bool:
+        return self.code[first - 1].row.mnemonic in ("s_swappc_b64", "s_setpc_b64", "s_endpgm", "s_code_end")
+
+    def _walk(self, block: int, state: _State, report: bool) -> None:
+        first, last = self.blocks[block]
+        operations = state.operations
+        for number in range(first, last):
+            instruction = self.code[number]
+            name = instruction.row.mnemonic
+            waits = waits_performed(instruction, self.generation)
+            if waits:
+                for key in [k for k in operations if k[1] in waits]:
+                    value = waits[key[1]]
+                    age = operations[key]
+                    if value == 0 or (age >= 0 and age >= value):
+                        del operations[key]
+                continue
+            if operations:
+                if report:
+                    self._check(number, instruction, operations)
+                if name == "s_barrier" or name.startswith("s_barrier_signal"):
+                    if report:
+                        self._check_barrier(number, operations)
+            counters = counters_raised(instruction)
+            for counter in counters:
+                kind = _kind(instruction, counter)
+                if kind in _UNORDERED:
+                    operations[number, counter] = -1
+                    continue
+                for key, age in operations.items():
+                    if key[1] == counter and age >= 0 and _kind(self.code[key[0]], counter) == kind:
+                        operations[key] = age + 1
+                operations[number, counter] = 0
+
+    def _check(self, number: int, instruction: MachineInstruction, operations: _Pending) -> None:
+        if number in self.faults:
+            return
+        reads, writes = self._reads[number], self._writes[number]
+        for (producer, counter), _ in operations.items():
+            if counter in ("vscnt", "storecnt", "expcnt"):
+                continue
+            source = self.code[producer]
+            memory = source.row.memory
+            if memory is not None and memory.kind not in ("load", "atomic"):
+                continue
+            pending = _loaded(self._writes[producer], source)
+            used = pending & reads
+            if used:
+                register = _name(min(used))
+                self.faults[number] = StaticFault(
+                    "outstanding_load",
+                    f"{register} is read while '{source.mnemonic}' at {source.pc:#x}, which writes it, may still be under way "
+                    f"on {counter}",
+                    register,
+                )
+                return
+            overwritten = pending & writes
+            if overwritten and not self._ordered(source, instruction, counter):
+                register = _name(min(overwritten))
+                self.faults[number] = StaticFault(
+                    "outstanding_load",
+                    f"{register} is written while '{source.mnemonic}' at {source.pc:#x}, which also writes it, may still be "
+                    f"under way on {counter}",
+                    register,
+                )
+                return
+
+    def _ordered(self, earlier: MachineInstruction, later: MachineInstruction, counter: str) -> bool:
+        """Whether both write through the same in-order queue, so that the later result wins."""
+        if counter not in counters_raised(later):
+            return False
+        kind = _kind(earlier, counter)
+        return kind not in _UNORDERED and kind == _kind(later, counter)
+
+    def _check_barrier(self, number: int, operations: _Pending) -> None:
+        if number in self.faults:
+            return
+        publishes_memory = self._acquires_after(number)
+        for producer, counter in operations:
+            source = self.code[producer]
+            if not _writes_memory(source):
+                continue
+            memory = source.row.memory
+            assert memory is not None
+            if memory.space in ("lds", "flat") and counter in ("lgkmcnt", "dscnt"):
+                what = "LDS"
+            elif publishes_memory and memory.space != "scratch" and counter in ("vscnt", "storecnt", "vmcnt"):
+                what = "memory"
+            else:
+                continue
+            self.faults[number] = StaticFault(
+                "uncovered_store",
+                f"the barrier publishes {what} that '{source.mnemonic}' at {source.pc:#x} may still be writing: no wait on "
+                f"{counter} covers it",
+            )
+            return
+
+    def _acquires_after(self, number: int) -> bool:
+        """Whether the barrier orders global memory: other waves invalidate their caches right behind it."""
+        for instruction in self.code[number + 1 : number + 6]:
+            name = instruction.row.mnemonic
+            if name in ("buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbinvl1_vol", "global_inv"):
+                return True
+            if not name.startswith(("s_waitcnt", "s_wait_", "s_nop", "s_barrier_wait", "s_delay_alu")):
+                return False
+        return False
+
+
+def _loaded(writes: frozenset[int], source: MachineInstruction) -> frozenset[int]:
+    memory = source.row.memory
+    if memory is not None and memory.space != "constant":
+        return frozenset(u for u in writes if u < SGPR)
+    return frozenset(u for u in writes if u < 1300)
+
+
+def _name(unit: int) -> str:
+    if unit < AGPR:
+        return f"v{unit}"
+    if unit < SGPR:
+        return f"a{unit - AGPR}"
+    if unit in (SGPR + 106, SGPR + 107):
+        return ("vcc_lo", "vcc_hi")[unit - SGPR - 106]
+    if unit < TTMP:
+        return f"s{unit - SGPR}"
+    return str(Register("ttmp", unit - TTMP)) if unit < 1300 else "a special register"

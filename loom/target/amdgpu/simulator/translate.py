@@ -1,0 +1,661 @@
+"""Translation of a kernel's machine code to LLVM IR text: blocks, control flow, and what every instruction becomes.
+
+The unit of code generation is a *chunk*: consecutive blocks of 256 to 1,024 guest instructions become one function, so that compile time
+grows linearly; chunks call one another in tail position. State lives in the wave's block of memory between blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from loom.low.semantics.operation import Mode
+from loom.target.amdgpu.machine import BranchTarget, Immediate, Inline, Literal, MachineInstruction, Register
+from loom.target.amdgpu.simulator import layout as L
+from loom.target.amdgpu.simulator.block import BlockValues
+from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unallocated, Unsupported
+from loom.target.amdgpu.simulator.helpers import Helper, signature
+from loom.target.amdgpu.simulator.memory_emit import MemoryEmitter
+
+CHUNK_INSTRUCTIONS = 512
+"""Guest instructions after which a new function starts at the next block."""
+
+NO_EFFECT = frozenset(
+    "s_nop s_waitcnt s_waitcnt_vscnt s_waitcnt_vmcnt s_waitcnt_lgkmcnt s_waitcnt_expcnt s_waitcnt_depctr s_delay_alu "
+    "s_clause s_sleep s_sleep_var s_sendmsg s_inst_prefetch s_set_inst_prefetch_distance s_icache_inv s_dcache_inv "
+    "s_dcache_wb s_gl1_inv buffer_gl0_inv buffer_gl1_inv buffer_inv buffer_wbl2 buffer_wbinvl1 buffer_wbinvl1_vol "
+    "global_inv global_wb global_wbinv s_ttracedata s_ttracedata_imm s_setprio s_wait_idle s_wait_event s_sethalt "
+    "s_setkill s_incperflevel s_decperflevel s_wait_loadcnt s_wait_storecnt s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt "
+    "s_wait_dscnt s_wait_kmcnt s_wait_loadcnt_dscnt s_wait_storecnt_dscnt s_wait_alu s_version s_barrier_signal "
+    "s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data s_buffer_prefetch_data s_prefetch_data_pc_rel v_nop "
+    "s_dcache_inv_vol s_dcache_wb_vol s_dcache_discard s_dcache_discard_x2 s_code_end_pad v_pipeflush s_wakeup "
+    "s_set_gpr_idx_off s_singleuse_vdst ds_nop s_waitcnt_fence".split()
+)
+"""Instructions that change no value a program can see."""
+
+NOP_CLASSES = frozenset(
+    "s_nop s_delay_alu s_clause v_nop s_sleep s_inst_prefetch s_set_inst_prefetch_distance s_setprio ds_nop".split()
+)
+
+ENDS_BLOCK = frozenset(
+    "s_branch s_endpgm s_endpgm_saved s_endpgm_ordered_ps_done s_setpc_b64 s_swappc_b64 s_call_b64 s_barrier "
+    "s_barrier_wait s_trap s_code_end".split()
+)
+
+_MODE_INSTRUCTIONS = frozenset(("s_round_mode", "s_denorm_mode", "s_setreg_b32", "s_setreg_imm32_b32"))
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFault:
+    """A fault that is certain once control reaches the instruction."""
+
+    kind: str
+    message: str
+    register: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What translation depends on besides the code."""
+
+    generation: str
+    wave: int
+    vector_count: int
+    accumulator_count: int
+    mode: Mode
+    full_exec: bool
+    hardware_fma: bool = True
+    race: bool = False
+
+
+@dataclass(slots=True)
+class Translation:
+    """IR text and the tables that turn its counters and faults back into facts about the kernel.
+
+    Attributes:
+        text: The kernel's module.
+        helpers: Memory helpers that it calls.
+        blocks: For each block the numbers of its first instruction and of the one behind its last.
+        sites: For each memory site (and each static fault) the number of the instruction.
+        faults: For each static fault (by its site) what it says.
+    """
+
+    text: str = ""
+    helpers: set[Helper] = field(default_factory=set)
+    blocks: list[tuple[int, int]] = field(default_factory=list)
+    sites: list[int] = field(default_factory=list)
+    faults: dict[int, StaticFault] = field(default_factory=dict)
+
+
+def target_of(instruction: MachineInstruction) -> int | None:
+    """Byte offset that a direct branch goes to."""
+    for operand in instruction.operands:
+        if isinstance(operand, BranchTarget):
+            return operand.offset
+    return None
+
+
+def split_blocks(code: Sequence[MachineInstruction], entries: Sequence[int]) -> list[tuple[int, int]]:
+    """Basic blocks as ranges of instruction numbers. ``entries`` are byte offsets where control may enter besides by branches."""
+    at = {instruction.pc: number for number, instruction in enumerate(code)}
+    leaders = {0} | {at[e] for e in entries if e in at}
+    for number, instruction in enumerate(code):
+        target = target_of(instruction)
+        if target is not None:
+            if target in at:
+                leaders.add(at[target])
+            leaders.add(number + 1)
+        elif instruction.row.mnemonic in ENDS_BLOCK:
+            leaders.add(number + 1)
+        elif number and code[number - 1].pc + code[number - 1].size != instruction.pc:
+            leaders.add(number)  # a gap in the code
+    ordered = sorted(n for n in leaders if n < len(code))
+    return [(a, b) for a, b in zip(ordered, [*ordered[1:], len(code)], strict=True)]
+
+
+class Translator:
+    """Translates one kernel (and the functions it may call) into a module."""
+
+    def __init__(
+        self,
+        code: Sequence[MachineInstruction],
+        entries: Sequence[int],
+        settings: Settings,
+        static_faults: Mapping[int, StaticFault],
+    ) -> None:
+        self.code = code
+        self.settings = settings
+        self.static_faults = static_faults
+        self.result = Translation()
+        self.result.blocks = split_blocks(code, entries)
+        self.block_at = {code[first].pc: n for n, (first, _) in enumerate(self.result.blocks)}
+        self.lines: list[str] = []
+        self.values = BlockValues(self.lines, settings.wave, False)
+        self.emitter = Emitter(
+            self.values, settings.generation, settings.vector_count, settings.accumulator_count, settings.hardware_fma
+        )
+        self.memory = MemoryEmitter(self.emitter, settings.race)
+        self._label = 0
+        self.chunk_of: list[int] = []
+        self._chunk = 0
+        self._touched_memory = False
+        self._assign_chunks()
+        self.full_exec_at, self.mode_at = self._entry_states()
+
+    def _assign_chunks(self) -> None:
+        chunk, size = 0, 0
+        for first, last in self.result.blocks:
+            if size >= CHUNK_INSTRUCTIONS:
+                chunk, size = chunk + 1, 0
+            self.chunk_of.append(chunk)
+            size += last - first
+        # A block longer than a chunk is a function of its own; splitting it further would gain nothing.
+
+    def _entry_states(self) -> tuple[list[bool], list[Mode | None]]:
+        """For each block whether EXEC is known to be all ones on entry, and the floating-point mode (None where paths disagree)."""
+        count = len(self.result.blocks)
+        full: list[bool | None] = [None] * count
+        modes: list[Mode | None] = [None] * count
+        seen = [False] * count
+        conflict = [False] * count
+        work = [0]
+        full[0], modes[0], seen[0] = self.settings.full_exec, self.settings.mode, True
+        while work:
+            block = work.pop()
+            mode = modes[block]
+            assert mode is not None
+            out_full, out_mode = self._transfer(block, bool(full[block]), mode)
+            for successor in self._successors(block):
+                if not seen[successor]:
+                    seen[successor] = True
+                    full[successor], modes[successor] = out_full, out_mode
+                    work.append(successor)
+                    continue
+                changed = False
+                if full[successor] and not out_full:
+                    full[successor], changed = False, True
+                if modes[successor] != out_mode:
+                    conflict[successor] = True
+                if changed:
+                    work.append(successor)
+        return (
+            [bool(f) for f in full],
+            [None if conflict[n] else (modes[n] or self.settings.mode) for n in range(count)],
+        )
+
+    def _successors(self, block: int) -> list[int]:
+        first, last = self.result.blocks[block]
+        instruction = self.code[last - 1]
+        name = instruction.row.mnemonic
+        found = []
+        target = target_of(instruction)
+        if target is not None and target in self.block_at:
+            found.append(self.block_at[target])
+        stops = ("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64", "s_swappc_b64", "s_code_end", "s_trap", "s_call_b64")
+        if name not in stops and block + 1 < len(self.result.blocks):
+            found.append(block + 1)
+        if name in ("s_swappc_b64", "s_setpc_b64", "s_call_b64"):
+            # Control may come out at any other entry: blocks entered indirectly know nothing.
+            found.extend(n for n in range(len(self.result.blocks)) if n != block and self._indirect(n))
+        return found
+
+    def _indirect(self, block: int) -> bool:
+        first, _ = self.result.blocks[block]
+        if first == 0:
+            return False
+        before = self.code[first - 1].row.mnemonic
+        return before in ("s_swappc_b64", "s_call_b64", "s_setpc_b64", "s_endpgm", "s_code_end", "s_branch")
+
+    def _transfer(self, block: int, full: bool, mode: Mode) -> tuple[bool, Mode]:
+        first, last = self.result.blocks[block]
+        for number in range(first, last):
+            instruction = self.code[number]
+            name = instruction.row.mnemonic
+            if name in ("s_swappc_b64", "s_setpc_b64", "s_call_b64"):
+                full = False
+            if "exec" in instruction.row.implicit_defs:
+                full = False
+            for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True):
+                if slot.is_def and isinstance(operand, Register) and operand.bank == "exec":
+                    full = False
+            if name == ("s_mov_b32" if self.settings.wave == 32 else "s_mov_b64") and isinstance(
+                instruction.operands[0], Register
+            ):
+                source = instruction.operands[1]
+                if instruction.operands[0].bank == "exec" and source == Inline(193):
+                    full = True
+            if name in _MODE_INSTRUCTIONS:
+                mode = self._changed_mode(number, mode) or mode
+        return full, mode
+
+    def _constant_before(self, number: int, register: Register) -> int | None:
+        """The constant that the nearest earlier write in straight-line code put into a scalar register."""
+        for earlier in range(number - 1, max(-1, number - 32), -1):
+            instruction = self.code[earlier]
+            if target_of(instruction) is not None:
+                return None
+            for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True):
+                if slot.is_def and operand == register:
+                    if instruction.row.mnemonic in ("s_mov_b32", "s_movk_i32"):
+                        source = instruction.operands[1]
+                        if isinstance(source, Inline):
+                            return source.bits("b32")
+                        if isinstance(source, Literal):
+                            return source.bits
+                        if isinstance(source, Immediate):
+                            return source.value & 0xFFFFFFFF
+                    return None
+        return None
+
+    def _changed_mode(self, number: int, mode: Mode) -> Mode | None:
+        """The mode behind an instruction that sets it, or None when it depends on data."""
+        instruction = self.code[number]
+        name = instruction.row.mnemonic
+        immediates = [o.value for o in instruction.operands if isinstance(o, Immediate)]
+        word = mode_word(mode)
+        if name == "s_round_mode":
+            return mode_from_word((word & ~0xF) | (immediates[-1] & 0xF))
+        if name == "s_denorm_mode":
+            return mode_from_word((word & ~0xF0) | ((immediates[-1] & 0xF) << 4))
+        hardware_register = immediates[0] & 0xFFFF
+        value: int | None
+        if name == "s_setreg_imm32_b32":
+            literal = [o.bits for o in instruction.operands if isinstance(o, Literal)]
+            value = literal[0] if literal else immediates[-1]
+        else:
+            source = next((o for o in instruction.operands if isinstance(o, Register)), None)
+            value = self._constant_before(number, source) if source is not None else None
+            if source is None:
+                constant = next((o for o in instruction.operands if isinstance(o, Inline)), None)
+                value = constant.bits("b32") if constant is not None else None
+        if hardware_register & 0x3F != 1:  # not MODE: status and trap registers are not modelled
+            return mode
+        if value is None:
+            return None
+        offset, size = hardware_register >> 6 & 31, (hardware_register >> 11 & 31) + 1
+        mask = ((1 << size) - 1) << offset
+        return mode_from_word((word & ~mask) | ((value << offset) & mask))
+
+    # Emission
+
+    def translate(self) -> Translation:
+        """Translate everything."""
+        functions: list[str] = []
+        chunk_count = (self.chunk_of[-1] + 1) if self.chunk_of else 0
+        for chunk in range(chunk_count):
+            functions.append(self._function(chunk))
+        result = self.result
+        table = ", ".join(f"ptr @loom.chunk.{c}" for c in self.chunk_of)
+        total = len(result.blocks)
+        wave = self.settings.wave
+        v = f"<{wave} x i32>"
+        head = [
+            f"@loom.chunks = private constant [{total} x ptr] [{table}]\n",
+            "declare void @loom.fault(ptr, i32, i32, i32, i64, i32)\n",
+            "declare void @loom.scalar.load(ptr, ptr, i64, i32, i32)\n",
+            "declare i32 @loom.scalar.load.small(ptr, i64, i32, i32)\n",
+            f"declare void @loom.scratch.check(ptr, i{wave}, {v}, i32, i32)\n",
+            _dispatch_text(total),
+        ]
+        head += sorted(f"{d}\n" for d in self.emitter.declarations)
+        head += sorted(f"declare {signature(h)}\n" for h in self.memory.helpers)
+        result.text = "".join(head) + "".join(functions)
+        result.helpers = self.memory.helpers
+        return result
+
+    def _function(self, chunk: int) -> str:
+        self.lines.clear()
+        self._chunk = chunk
+        mine = [n for n, c in enumerate(self.chunk_of) if c == chunk]
+        self.lines.append(f"define i32 @loom.chunk.{chunk}(ptr noalias %st, i32 %entry) #0 {{\n")
+        cases = " ".join(f"i32 {n}, label %b{n}" for n in mine)
+        self.lines.append(f"  switch i32 %entry, label %bad [ {cases} ]\nbad:\n  unreachable\n")
+        for block in mine:
+            self._block(block)
+        self.lines.append("}\n")
+        return "".join(self.lines)
+
+    def _block(self, block: int) -> None:
+        first, last = self.result.blocks[block]
+        values = self.values
+        values.prefix = f"b{block}."
+        self.lines.append(f"b{block}:\n")
+        values.reset(self.full_exec_at[block])
+        self._touched_memory = False
+        mode = self.mode_at[block]
+        counts = values.emit(f"load ptr, ptr {values.pointer(L.COUNTS)}")
+        counter = values.emit(f"getelementptr i64, ptr {counts}, i64 {block}")
+        old = values.emit(f"load i64, ptr {counter}")
+        new = values.emit(f"add i64 {old}, 1")
+        self.lines.append(f"  store i64 {new}, ptr {counter}\n")
+        if mode is None:
+            self._static_fault(first, StaticFault("unknown_mode", "the floating-point mode depends on the path taken here"))
+            return
+        self.emitter.mode = mode
+        for number in range(first, last):
+            if self._instruction(number, block, number == last - 1):
+                return
+        # Falls through.
+        values.flush()
+        self._check_faults()
+        self._go(block + 1)
+
+    def _go(self, block: int) -> None:
+        """Continue at a block of this or another chunk; state must be flushed."""
+        if block >= len(self.result.blocks):
+            self._static_fault(
+                self.result.blocks[-1][1] - 1, StaticFault("bad_program_counter", "control runs past the end of the code")
+            )
+            return
+        chunk = self.chunk_of[block]
+        if chunk == self._chunk:
+            self.lines.append(f"  br label %b{block}\n")
+        else:
+            name = self.values.fresh()
+            self.lines.append(
+                f"  {name} = musttail call i32 @loom.chunk.{chunk}(ptr noalias %st, i32 {block})\n  ret i32 {name}\n"
+            )
+
+    def _site(self, number: int) -> int:
+        self.result.sites.append(number)
+        return len(self.result.sites) - 1
+
+    def _static_fault(self, number: int, fault: StaticFault) -> None:
+        site = self._site(number)
+        self.result.faults[site] = fault
+        self.lines.append(
+            f"  call void @loom.fault(ptr %st, i32 {L.STATIC_FAULT}, i32 {site}, i32 -1, i64 0, i32 0)\n"
+            f"  ret i32 {L.FAULTED}\n"
+        )
+
+    def _new_label(self) -> str:
+        self._label += 1
+        return f"l{self._label}"
+
+    def _check_faults(self) -> None:
+        """Leave when a memory helper of this block has recorded a fault."""
+        if not self._touched_memory:
+            return
+        self._touched_memory = False
+        kind = self.values.emit(f"load i32, ptr {self.values.pointer(L.FAULT_KIND)}")
+        bad = self.values.emit(f"icmp ne i32 {kind}, 0")
+        fault, fine = self._new_label(), self._new_label()
+        self.lines.append(
+            f"  br i1 {bad}, label %{fault}, label %{fine}, !prof !0\n{fault}:\n  ret i32 {L.FAULTED}\n{fine}:\n"
+        )
+
+    def _instruction(self, number: int, block: int, is_last: bool) -> bool:
+        """Emit one instruction; True when it ended the block."""
+        instruction = self.code[number]
+        found = self.static_faults.get(number)
+        if found is not None:
+            self._check_faults()
+            self._static_fault(number, found)
+            return True
+        name = instruction.row.mnemonic
+        semantic = instruction.row.semantic
+        self.values.prefix = f"n{number}."
+        try:
+            if name in NO_EFFECT:
+                return False
+            if target_of(instruction) is not None or name in ENDS_BLOCK:
+                self._control(number, block)
+                return True
+            if self._system(number, name):
+                return False
+            memory = instruction.row.memory
+            if memory is not None and semantic not in ("ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32"):
+                if memory.kind in ("cache", "prefetch"):
+                    return False
+                self._touched_memory = True
+                self.memory.emit(instruction, self._site(number))
+                return False
+            computed = self.emitter.compute(instruction)
+            second = self.emitter.compute(instruction.y) if instruction.y is not None else None
+            self.emitter.commit(computed)
+            if second is not None:
+                self.emitter.commit(second)
+        except Unallocated as problem:
+            self._check_faults()
+            self._static_fault(number, StaticFault("unallocated_register", str(problem), str(problem.register)))
+            return True
+        except Unsupported as problem:
+            self._check_faults()
+            self._static_fault(number, StaticFault("unsupported_instruction", str(problem)))
+            return True
+        return False
+
+    def _system(self, number: int, name: str) -> bool:
+        """Instructions about the wave itself: mode, program counter, hardware registers."""
+        instruction = self.code[number]
+        values, emitter = self.values, self.emitter
+        if name in _MODE_INSTRUCTIONS:
+            mode = self._changed_mode(number, emitter.mode)
+            if mode is None:
+                raise Unsupported("the floating-point mode is set from a register whose value is not known here")
+            emitter.mode = mode
+            return True
+        if name == "s_getpc_b64":
+            base = values.emit(f"load i64, ptr {values.pointer(L.CODE_BASE)}")
+            value = values.emit(f"add i64 {base}, {instruction.pc + instruction.size}")
+            self._write_pair(instruction, value)
+            return True
+        if name in ("s_getreg_b32",):
+            field = next(o.value for o in instruction.operands if isinstance(o, Immediate)) & 0xFFFF
+            value_ = hardware_register(field & 63, emitter.mode)
+            offset, size = field >> 6 & 31, (field >> 11 & 31) + 1
+            emitter.write_scalar_words(
+                instruction.operands[0], [str((value_ >> offset) & ((1 << size) - 1))]
+            )
+            return True
+        if name in ("s_memtime", "s_memrealtime", "s_get_shader_cycles_u64", "s_sendmsg_rtn_b64"):
+            # Time is the number of instructions executed: the simulator has no clock, and results must not vary.
+            left = values.emit(f"load i64, ptr {values.pointer(L.BUDGET)}")
+            value = values.emit(f"sub i64 4611686018427387904, {left}")
+            self._write_pair(instruction, value)
+            return True
+        if name == "s_sendmsg_rtn_b32":
+            emitter.write_scalar_words(instruction.operands[0], ["0"])
+            return True
+        if name in ("s_movrels_b32", "s_movrels_b64", "s_movreld_b32", "s_movreld_b64", "v_movrels_b32", "v_movreld_b32"):
+            raise Unsupported("register-relative moves are not simulated")
+        return False
+
+    def _write_pair(self, instruction: MachineInstruction, value: str) -> None:
+        target = instruction.operands[0]
+        if isinstance(target, Register) and target.bank in SCALAR_BASE:
+            self.values.write_pair(SCALAR_BASE[target.bank] + target.index, value)
+
+    # Control flow
+
+    def _control(self, number: int, block: int) -> None:
+        instruction = self.code[number]
+        name = instruction.row.mnemonic
+        values = self.values
+        if name in ("s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done"):
+            self._check_faults()
+            self.lines.append(f"  ret i32 {L.ENDED}\n")
+            return
+        if name == "s_code_end":
+            self._check_faults()
+            self._static_fault(number, StaticFault("bad_program_counter", "control runs into the padding behind the code"))
+            return
+        if name == "s_trap":
+            self._check_faults()
+            code = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0)
+            self._static_fault(number, StaticFault("trap", f"the kernel executed s_trap {code}"))
+            return
+        if name in ("s_barrier", "s_barrier_wait"):
+            values.flush()
+            self._check_faults()
+            self.lines.append(f"  store i32 {block + 1}, ptr {values.pointer(L.RESUME)}\n")
+            if block + 1 >= len(self.result.blocks):
+                self._go(block + 1)
+            else:
+                self.lines.append(f"  ret i32 {L.AT_BARRIER}\n")
+            return
+        if name in ("s_setpc_b64", "s_swappc_b64", "s_call_b64"):
+            self._indirect_jump(number, name)
+            return
+        target = target_of(instruction)
+        assert target is not None
+        destination = self.block_at.get(target)
+        if destination is None:
+            self._check_faults()
+            self._static_fault(
+                number, StaticFault("bad_program_counter", f"the branch goes to {target:#x}, where no instruction starts")
+            )
+            return
+        backward = target <= instruction.pc
+        span = 0
+        if backward:
+            span = number + 1 - self.result.blocks[destination][0]
+        if name == "s_branch":
+            values.flush()
+            self._check_faults()
+            self._branch(destination, span)
+            return
+        condition = self._condition(instruction, name)
+        values.flush()
+        self._check_faults()
+        taken, fall = self._new_label(), self._new_label()
+        self.lines.append(f"  br i1 {condition}, label %{taken}, label %{fall}\n{taken}:\n")
+        self._branch(destination, span)
+        self.lines.append(f"{fall}:\n")
+        self._go(block + 1)
+
+    def _branch(self, destination: int, span: int) -> None:
+        """Go to a block; a backward branch pays for the instructions since its target."""
+        values = self.values
+        if span:
+            pointer = values.emit(f"getelementptr i8, ptr %st, i64 {L.BUDGET}")
+            left = values.emit(f"load i64, ptr {pointer}")
+            rest = values.emit(f"sub i64 {left}, {span}")
+            self.lines.append(f"  store i64 {rest}, ptr {pointer}\n")
+            spent = values.emit(f"icmp slt i64 {rest}, 0")
+            stop, go = self._new_label(), self._new_label()
+            resume = values.fresh()
+            self.lines.append(
+                f"  br i1 {spent}, label %{stop}, label %{go}, !prof !0\n{stop}:\n"
+                f"  {resume} = getelementptr i8, ptr %st, i64 {L.RESUME}\n"
+                f"  store i32 {destination}, ptr {resume}\n  ret i32 {L.RUNNING}\n{go}:\n"
+            )
+        self._go(destination)
+
+    def _condition(self, instruction: MachineInstruction, name: str) -> str:
+        values, emitter = self.values, self.emitter
+        wave = self.settings.wave
+        if name in ("s_cbranch_scc0", "s_cbranch_scc1"):
+            scc = values.read_scc()
+            return scc if name.endswith("1") else values.emit(f"xor i1 {scc}, true")
+        if name in ("s_cbranch_vccz", "s_cbranch_vccnz"):
+            return values.emit(f"icmp {'eq' if name.endswith('vccz') else 'ne'} i{wave} {values.read_vcc()}, 0")
+        if name in ("s_cbranch_execz", "s_cbranch_execnz"):
+            return values.emit(f"icmp {'eq' if name.endswith('execz') else 'ne'} i{wave} {values.read_exec()}, 0")
+        if name.startswith("s_cbranch_cdbg"):
+            return "false"
+        if name in ("s_subvector_loop_begin", "s_subvector_loop_end"):
+            raise Unsupported("subvector loops are not simulated")
+        del emitter
+        raise Unsupported(f"the branch '{instruction.mnemonic}' is not simulated")
+
+    def _indirect_jump(self, number: int, name: str) -> None:
+        instruction = self.code[number]
+        values, emitter = self.values, self.emitter
+        back = values.emit(f"load i64, ptr {values.pointer(L.CODE_BASE)}")
+        if name == "s_call_b64":
+            target = target_of(instruction)
+            assert target is not None
+            destination = values.emit(f"add i64 {back}, {target}")
+        else:
+            destination = emitter.scalar_pair(instruction.operands[-1], "b64")
+        if name != "s_setpc_b64":
+            value = values.emit(f"add i64 {back}, {instruction.pc + instruction.size}")
+            self._write_pair(instruction, value)
+        values.flush()
+        self._check_faults()
+        site = self._site(number)
+        name_ = values.fresh()
+        self.lines.append(f"  store i64 {destination}, ptr {values.pointer(L.SAVED_MODE)}\n")
+        self.lines.append(
+            f"  {name_} = musttail call i32 @loom.jump(ptr noalias %st, i32 {site})\n  ret i32 {name_}\n"
+        )
+
+
+def _dispatch_text(total: int) -> str:
+    return f"""
+define i32 @loom.dispatch(ptr %st) {{
+  %rp = getelementptr i8, ptr %st, i64 {L.RESUME}
+  %resume = load i32, ptr %rp
+  %p = getelementptr [{total} x ptr], ptr @loom.chunks, i64 0, i32 %resume
+  %f = load ptr, ptr %p
+  %r = call i32 %f(ptr %st, i32 %resume)
+  ret i32 %r
+}}
+
+define i32 @loom.jump(ptr noalias %st, i32 %site) {{
+  %tp = getelementptr i8, ptr %st, i64 {L.SAVED_MODE}
+  %target = load i64, ptr %tp
+  %bp = getelementptr i8, ptr %st, i64 {L.CODE_BASE}
+  %base = load i64, ptr %bp
+  %off = sub i64 %target, %base
+  %sp = getelementptr i8, ptr %st, i64 {L.CODE_SIZE}
+  %size = load i64, ptr %sp
+  %in = icmp ult i64 %off, %size
+  %low = and i64 %off, 3
+  %al = icmp eq i64 %low, 0
+  %ok = and i1 %in, %al
+  br i1 %ok, label %look, label %bad
+look:
+  %ep = getelementptr i8, ptr %st, i64 {L.ENTRY_TABLE}
+  %table = load ptr, ptr %ep
+  %index = lshr i64 %off, 2
+  %e = getelementptr i32, ptr %table, i64 %index
+  %block = load i32, ptr %e
+  %known = icmp sge i32 %block, 0
+  br i1 %known, label %pay, label %bad
+pay:
+  ; an indirect jump pays for a whole chunk: calls have no backward branch of their own
+  %gp = getelementptr i8, ptr %st, i64 {L.BUDGET}
+  %left = load i64, ptr %gp
+  %rest = sub i64 %left, 16
+  store i64 %rest, ptr %gp
+  %spent = icmp slt i64 %rest, 0
+  br i1 %spent, label %stop, label %go
+stop:
+  %rp = getelementptr i8, ptr %st, i64 {L.RESUME}
+  store i32 %block, ptr %rp
+  ret i32 {L.RUNNING}
+go:
+  %p = getelementptr [{total} x ptr], ptr @loom.chunks, i64 0, i32 %block
+  %f = load ptr, ptr %p
+  %r = musttail call i32 %f(ptr noalias %st, i32 %block)
+  ret i32 %r
+bad:
+  call void @loom.fault(ptr %st, i32 {L.FAULT_BAD_PC}, i32 %site, i32 -1, i64 %target, i32 4)
+  ret i32 {L.FAULTED}
+}}
+
+attributes #0 = {{ "prefer-vector-width"="512" nounwind }}
+!0 = !{{!"branch_weights", i32 1, i32 100000}}
+"""
+
+
+def mode_word(mode: Mode) -> int:
+    """The MODE register: rounding (bits 3:0), denormals (7:4), DX10 clamp (8), IEEE (9)."""
+    return (
+        mode.round32 | mode.round64 << 2 | mode.denorm32 << 4 | mode.denorm64 << 6 | int(mode.dx10_clamp) << 8
+        | int(mode.ieee) << 9
+    )  # fmt: skip
+
+
+def mode_from_word(word: int) -> Mode:
+    """The mode that MODE register bits stand for."""
+    return Mode(
+        word & 3, word >> 2 & 3, word >> 4 & 3, word >> 6 & 3, bool(word >> 8 & 1), bool(word >> 9 & 1)
+    )
+
+
+def hardware_register(register: int, mode: Mode) -> int:
+    """What s_getreg_b32 reads: MODE as it is, everything else zero (no wave placement is modelled)."""
+    return mode_word(mode) if register == 1 else 0
