@@ -177,8 +177,10 @@ def _write_copies(
 def _interleave(copies: list[list[Operation]], anchor: Operation, recurrent: set[int]) -> None:
     """Reorder the copies within what data and effects allow.
 
-    Interleaved (``recurrent`` empty): operation k of every copy together. Recurrence: the positions in ``recurrent``, those
-    that carried values reach, come last, copy by copy, so that the chain through the carried values stands alone. Ordered
+    Interleaved (``recurrent`` empty): operation k of every copy together. Recurrence: the positions in ``recurrent``,
+    those
+    that carried values reach, come last, copy by copy, so that the chain through the carried values stands alone.
+    Ordered
     effects keep their order in both; where they cannot, the copies stay as they are.
     """
     order: list[Operation] = []
@@ -195,7 +197,8 @@ def _interleave(copies: list[list[Operation]], anchor: Operation, recurrent: set
 
 
 def _recurrent_positions(source: Block) -> set[int]:
-    """Positions of the body's operations that a carried value reaches, directly or through others, or that have effects."""
+    """Positions of the body's operations that a carried value reaches, directly or through others, or that have
+    effects."""
     carried: set[Value] = set(source.arguments[1:])
     positions: set[int] = set()
     for i, op in enumerate(source.operations):
