@@ -16,7 +16,6 @@ from loom.raising.lift.effects import Access, Effects
 from loom.raising.lift.flow import (
     CONDITIONAL_BRANCHES,
     ENDS,
-    UNCONDITIONAL_BRANCH,
     Flow,
     FlowBlock,
     place_merges,
@@ -33,7 +32,7 @@ from loom.raising.lift.units import (
     type_units,
     units_in,
 )
-from loom.target.amdgpu.machine import Immediate, Inline, Literal, MachineInstruction, Register
+from loom.target.amdgpu.machine import BranchTarget, Immediate, Inline, Literal, MachineInstruction, Register
 
 Located = tuple[Value, int]
 
@@ -95,6 +94,7 @@ class BodyBuilder:
         self.operations: dict[Operation, MachineInstruction] = {}
         self._types: dict[tuple[int, int], RegisterType] = {}
         self._keys: dict[str, Word] = {}
+        self._places: dict[object, tuple[int, int]] = {}
         self._current: Block = self.entry_block
         self._state: dict[int, Located] = {}
         self._parts: dict[tuple[int, int, int], Value] = {}
@@ -205,7 +205,7 @@ class BodyBuilder:
     def _type(self, unit: int, count: int) -> RegisterType:
         found = self._types.get((unit, count))
         if found is None:
-            found = self._types[(unit, count)] = register_type(unit, count)
+            found = self._types[(unit, count)] = register_type(unit, count, self.flow.wave_size)
         return found
 
     def _append(
@@ -238,15 +238,22 @@ class BodyBuilder:
             found = self.entry_values[unit] = (op.results[0], 0)
         return found
 
-    def _part(self, value: Value, offset: int, count: int) -> Value:
+    def _place(self, value: Value) -> tuple[int, int]:
+        """First unit and count of a value."""
         type_ = value.type
-        assert isinstance(type_, RegisterType)
-        if offset == 0 and type_.units == count:
+        found = self._places.get(type_)
+        if found is None:
+            assert isinstance(type_, RegisterType)
+            found = self._places[type_] = type_units(type_, self.flow.wave_size)
+        return found
+
+    def _part(self, value: Value, offset: int, count: int) -> Value:
+        unit, units = self._place(value)
+        if offset == 0 and units == count:
             return value
         key = (id(value), offset, count)
         found = self._parts.get(key)
         if found is None:
-            unit, _ = type_units(type_)
             op = self._append(self.slice_definition, [value], [self._type(unit + offset, count)], {"unit": offset})
             found = self._parts[key] = op.results[0]
         return found
@@ -255,9 +262,8 @@ class BodyBuilder:
         """The value in ``count`` units from ``unit``, putting it together from parts where needed."""
         state = self._state
         value, offset = state.get(unit) or self._initial(unit)
-        type_ = value.type
         if count == 1:
-            return value if type_.units == 1 else self._part(value, offset, 1)  # type: ignore[attr-defined]
+            return self._part(value, offset, 1)
         pieces: list[tuple[Value, int, int]] = []
         length = 1
         for following in range(unit + 1, unit + count):
@@ -417,48 +423,49 @@ class BodyBuilder:
     def _translate(self, block: FlowBlock, edges: dict[int, list[Block]]) -> int:
         partial, passes = self.partial[block.index], self.passes[block.index]
         instructions = block.instructions
+        branch = block.branch
+        last = instructions[-1] if instructions else None
+        ends = last is not None and last.row.mnemonic in ENDS
+        # A branch that lands where control would go anyway cannot be told from falling through: it stays an op.
+        adjacent = branch is not None and block.taken == block.index + 1
         body = instructions
-        explicit = block.branch is not None and block.taken == block.next
-        if block.branch is not None and not explicit:
-            lone = len(instructions) == 1 and block.branch.row.mnemonic == UNCONDITIONAL_BRANCH
-            adjacent = block.branch.row.mnemonic == UNCONDITIONAL_BRANCH and block.taken == block.index + 1
-            if block.branch.raw or lone or adjacent:
-                explicit = True
-            else:
-                body = instructions[:-1]
-        ends = bool(instructions) and instructions[-1].row.mnemonic in ENDS
+        if (branch is not None and not adjacent) or (ends and _is_plain_end(last)):
+            body = instructions[:-1]
         live = self._state_liveness(block)
         for position, instruction in enumerate(body):
             self._instruction(instruction, block.effects[position], partial[position], passes[position], live[position])
         if ends:
             self._append(self.return_definition, [], [], {})
             return len(instructions)
-        branch = block.branch
         test = CONDITIONAL_BRANCHES.get(branch.row.mnemonic) if branch is not None else None
-        if test is None or block.taken == block.next:
+        if test is None or adjacent:
             target = block.taken if block.taken >= 0 else block.next
-            self._append(self.branch_definition, self._arguments(target), [], {}).successors = [self.blocks[target]]
+            # A block of nothing but an edge emits nothing; a branch that stands alone needs its arguments behind it.
+            lone = branch is not None and not body and not adjacent
+            successor = self._edge(block, target, edges) if lone else self.blocks[target]
+            arguments = [] if successor is not self.blocks[target] else self._arguments(target)
+            self._append(self.branch_definition, arguments, [], {}).successors = [successor]
             return len(instructions)
         condition = self._condition(block)
         assert condition is not None
         value = self.read(*condition)
-        inside = self._current, self._parts, self._tuples
-        targets = []
-        for target in (block.taken, block.next):
-            if not self.arguments[target]:
-                targets.append(self.blocks[target])
-                continue
-            edge = Block(label=f"{self.blocks[block.index].label}_to_{self.blocks[target].label}")
-            self._begin(edge)
-            arguments = self._arguments(target)
-            self._append(self.branch_definition, arguments, [], {}).successors = [self.blocks[target]]
-            edges.setdefault(block.index, []).append(edge)
-            targets.append(edge)
-        self._current, self._parts, self._tuples = inside
+        targets = [self._edge(block, target, edges) for target in (block.taken, block.next)]
         if not test[1]:
             targets.reverse()
         self._append(self.cond_definition, [value], [], {}).successors = targets
         return len(instructions)
+
+    def _edge(self, block: FlowBlock, target: int, edges: dict[int, list[Block]]) -> Block:
+        """The block a branch goes to: the target itself, or a block between that passes the target's arguments."""
+        if not self.arguments[target]:
+            return self.blocks[target]
+        inside = self._current, self._parts, self._tuples
+        edge = Block(label=f"{self.blocks[block.index].label}_to_{self.blocks[target].label}")
+        self._begin(edge)
+        self._append(self.branch_definition, self._arguments(target), [], {}).successors = [self.blocks[target]]
+        edges.setdefault(block.index, []).append(edge)
+        self._current, self._parts, self._tuples = inside
+        return edge
 
     def _arguments(self, target: int) -> list[Value]:
         return [self.read(*group) for group in self.arguments[target]]
@@ -486,6 +493,13 @@ def _label(block: FlowBlock) -> str:
     return "".join(c if c.isalnum() or c in "_$-" else "_" for c in block.label)
 
 
+def _is_plain_end(instruction: MachineInstruction | None) -> bool:
+    """Whether ``low.return`` gives exactly this ``s_endpgm``."""
+    if instruction is None or instruction.row.mnemonic != "s_endpgm" or instruction.raw:
+        return False
+    return all(isinstance(operand, Immediate) and operand.value == 0 for operand in instruction.operands)
+
+
 def _reads_itself(effects: Effects, access: Access) -> bool:
     """Whether the written register is an operand already, tied to the result (``v_fmac``)."""
     return any(
@@ -504,6 +518,8 @@ def _half_immediates(instruction: MachineInstruction, prefix: str) -> dict[str, 
                 table[f"{prefix}{slot.name}_half"] = 1
         elif isinstance(operand, Inline | Immediate):
             table[prefix + slot.name] = operand.value
+        elif isinstance(operand, BranchTarget):
+            table[prefix + slot.name] = 0  # only branches to the next instruction stay ops
         elif isinstance(operand, Literal):
             table[prefix + slot.name] = Word("literal")
             table[prefix + "literal"] = operand.bits

@@ -56,21 +56,29 @@ def bank_of(unit: int) -> tuple[str, int]:
     raise ValueError(f"no register unit {unit}")
 
 
-def register_type(unit: int, count: int) -> RegisterType:
+def register_type(unit: int, count: int, wave_size: int) -> RegisterType:
     """The type of a value that lies in ``count`` units from ``unit``.
 
-    Classes of one register carry no location for their low half; the high half of a pair (``vcc_hi``) has location 1.
+    VCC and EXEC as lane masks are classes of their own, one unit in the text whatever the wave size. VCC used in any
+    other width is part of the scalar file, behind the last plain register.
     """
     bank, index = bank_of(unit)
-    location: int | None = index
-    if bank not in INDEXED_BANKS and index == 0:
-        location = None
-    return RegisterType(f"amdgpu.{bank}", count, location)
+    if bank == "vcc":
+        if index == 0 and count == wave_size // 32:
+            return RegisterType("amdgpu.vcc", 1)
+        return RegisterType("amdgpu.sgpr", count, VCC + index)
+    if bank in INDEXED_BANKS:
+        return RegisterType(f"amdgpu.{bank}", count, index)
+    if bank == "exec" and index == 0 and count == wave_size // 32:
+        return RegisterType("amdgpu.exec", 1)
+    return RegisterType(f"amdgpu.{bank}", count, index or None)
 
 
-def type_units(type_: RegisterType) -> tuple[int, int]:
+def type_units(type_: RegisterType, wave_size: int) -> tuple[int, int]:
     """The first unit and the count of a register type with a physical location."""
     bank = type_.register_class.removeprefix("amdgpu.")
+    if bank in ("vcc", "exec") and type_.location is None and type_.units == 1:
+        return _FIRST_UNIT[bank], wave_size // 32
     return _FIRST_UNIT[bank] + (type_.location or 0), type_.units
 
 
