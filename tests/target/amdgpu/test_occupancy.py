@@ -2,7 +2,7 @@
 
 import pytest
 
-from loom.raising.capture.resources import occupancy
+from loom.target.amdgpu.occupancy import occupancy
 from loom.target.amdgpu.processors import processor
 
 CASES = [
