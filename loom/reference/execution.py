@@ -724,4 +724,5 @@ OPERATION_MODULES = (
     "operations_kernel",
     "operations_fragment",
     "operations_call",
+    "low",
 )

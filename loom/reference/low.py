@@ -1,0 +1,806 @@
+"""Low functions and kernels on the interpreter: registers as words, one wave at a time, by the semantic operations.
+
+A register value is a list of 32-bit words; a word is a ``uint32`` array of one element (uniform) or of one element a
+lane.
+Lane masks and SCC are uniform words. Control flow is uniform in a wave, so a wave is a coroutine that pauses at
+barriers;
+the waves of a workgroup take turns. Waits and hazards have no meaning here: every instruction is complete when the
+next one
+starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from loom.diagnostics import error
+from loom.ir import Block, BufferType, FloatType, Operation, Region, RegisterType, Value, VectorType
+from loom.reference.execution import Batch, Frame, Geometry, Interpreter, form_of, handles
+from loom.reference.formats import FORMATS, Array, encode
+from loom.reference.low_memory import GLOBAL_BASE, MemoryUnit
+from loom.reference.memory import Arena
+from loom.reference.operations_vector import from_bits, to_bits
+from loom.reference.values import BufferValue, Mask
+
+Words = list[Array]
+
+#: What a register holds that nothing has written.
+UNDEFINED_WORD = np.uint32(0xA5A5A5A5)
+
+#: Instructions that change no value: waits, hints and cache control.
+_NO_EFFECT = (
+    "s_waitcnt", "s_wait_", "s_nop", "s_delay_alu", "s_clause", "s_sleep", "s_setprio", "s_set_inst_prefetch",
+    "s_inst_prefetch", "s_icache_inv", "s_dcache_inv", "s_dcache_wb", "s_gl1_inv", "s_barrier_signal", "s_sendmsg",
+    "v_nop", "s_endpgm", "s_code_end", "s_prefetch",
+)  # fmt: skip
+
+
+def uniform(value: int) -> Array:
+    """A uniform word."""
+    return np.array([value & 0xFFFFFFFF], np.uint32)
+
+
+def as_integer(words: Words) -> int:
+    """Uniform words as one integer, low word first."""
+    return sum(int(word.ravel()[0]) << (32 * place) for place, word in enumerate(words))
+
+
+def split_integer(value: int, units: int) -> Words:
+    """An integer as uniform words, low word first."""
+    return [uniform(value >> (32 * place)) for place in range(units)]
+
+
+@dataclass(slots=True)
+class Machine:
+    """What all waves of a launch share: the instruction table's generation, wave size, and memory."""
+
+    generation: str
+    wave: int
+    memory: MemoryUnit
+
+
+@dataclass(slots=True)
+class Wave:
+    """One wave: its live-in values, EXEC, the other state registers, and its memory."""
+
+    machine: Machine
+    exec: int
+    live_ins: dict[str, Words] = field(default_factory=dict)
+    resources: list[int] = field(default_factory=list)
+    vcc: int = 0
+    scc: int = 0
+    m0: int = 0
+    lds: Array = field(default_factory=lambda: np.zeros(0, np.uint8))
+    scratch: Array = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
+
+    @property
+    def full(self) -> int:
+        """EXEC with all lanes set."""
+        return (1 << self.machine.wave) - 1
+
+    def lanes(self, mask: int | None = None) -> Array:
+        """A mask as booleans, one a lane."""
+        chosen = self.exec if mask is None else mask
+        return np.array([bool(chosen >> lane & 1) for lane in range(self.machine.wave)])
+
+
+Steps = Generator[None, None, list[Words]]
+
+
+class LowFunction:
+    """Executes one Low function or kernel body for one wave."""
+
+    def __init__(self, interp: Interpreter, function: Operation, wave: Wave) -> None:
+        self.interp = interp
+        self.function = function
+        self.wave = wave
+        self.values: dict[Value, Words] = {}
+        self.storage: dict[Value, tuple[str, int]] = {}
+        self._reserved = {"workgroup": 0, "private": 0, "scratch": 0}
+
+    def run(self, arguments: Sequence[Words]) -> Steps:
+        """Execute from the entry block on; pauses at barriers, returns the returned registers."""
+        region = self.function.regions[-1]
+        for parameter, words in zip(region.blocks[0].arguments, arguments, strict=True):
+            self.values[parameter] = words
+        return (yield from self._region(region))
+
+    def _region(self, region: Region) -> Steps:
+        block: Block = region.blocks[0]
+        while True:
+            yield from self._block(block)
+            terminator = block.last
+            assert terminator is not None
+            if terminator.name == "low.br":
+                target = terminator.successors[0]
+                incoming = [self.values[value] for value in terminator.operands]
+                for argument, words in zip(target.arguments, incoming, strict=True):
+                    self.values[argument] = words
+                block = target
+            elif terminator.name == "low.cond_br":
+                taken = self._truth(terminator.operands[0])
+                block = terminator.successors[0 if taken else 1]
+            else:
+                return [self.values[value] for value in terminator.operands]
+
+    def _truth(self, value: Value) -> bool:
+        return as_integer(self.values[value]) != 0
+
+    def _block(self, block: Block) -> Generator[None, None, None]:
+        interp = self.interp
+        for op in block.operations:
+            if op.definition.is_terminator:
+                break
+            interp.executed += 1
+            if interp.executed > interp.budget:
+                interp.fail(
+                    op,
+                    "REFERENCE/007",
+                    f"the operation budget of {interp.budget} is spent: this program may never end",
+                )
+            structured = _STRUCTURED.get(op.name)
+            if structured is not None:
+                yield from structured(self, op)
+            elif op.name in ("low.op", "low.const"):
+                yield from self._instruction(op)
+            else:
+                handler = _SIMPLE.get(op.name)
+                if handler is None:
+                    raise error(f"'{op.name}' cannot be interpreted", "REFERENCE/001", op.location)
+                handler(self, op)
+
+    # --- instructions -------------------------------------------------------------------------------------------------
+
+    def _instruction(self, op: Operation) -> Generator[None, None, None]:
+        from loom.target.amdgpu.descriptors import resolve
+
+        wave = self.wave
+        key = str(op.attributes["key"])
+        immediates: Any = op.attributes.get("immediates") or {}
+        if "hal.buffer_descriptor" in key:
+            self._buffer_descriptor(op, immediates)
+            return
+        types = [value.type for value in op.operands]
+        resolved = self.interp.caches.get(op)
+        if resolved is None:
+            full = {**immediates, **({"form": op.attributes["form"]} if op.attributes.get("form") else {})}
+            resolved = resolve(wave.machine.generation, key, full, wave.machine.wave, op.location, types)
+            self.interp.caches[op] = resolved
+        operands, results = list(op.operands), list(op.results)
+        pending: list[Callable[[], None]] = []
+        for half in resolved.halves:
+            mnemonic = half.row.mnemonic
+            if mnemonic.startswith("s_barrier") and not mnemonic.startswith("s_barrier_signal"):
+                yield
+                continue
+            if mnemonic.startswith(_NO_EFFECT):
+                continue
+            pending.append(self._half(op, half, operands, results))
+        for commit in pending:
+            commit()
+        for value in results:  # state that the text names as a result
+            self.values[value] = self._state(value)
+
+    def _state(self, value: Value) -> Words:
+        assert isinstance(value.type, RegisterType)
+        bank = value.type.register_class.rpartition(".")[2]
+        if bank in ("vcc", "exec"):
+            return split_integer(getattr(self.wave, bank), self.wave.machine.wave // 32)
+        return [uniform(int(getattr(self.wave, bank, 0)))]
+
+    def _half(self, op: Operation, half: Any, operands: list[Value], results: list[Value]) -> Callable[[], None]:
+        """Take the operands and results of one instruction; returns what writes its results."""
+        row = half.row
+        targets: dict[int, Value] = {}
+        for index, slot in enumerate(row.slots):
+            if slot.is_def and index not in half.fixed:
+                if not results:
+                    raise error(f"{row.mnemonic}: a result is missing", "REFERENCE/017", op.location)
+                targets[index] = results.pop(0)
+        sources: dict[int, Words | None] = {}
+        for index in half.order if half.order is not None else range(len(row.slots)):
+            slot = row.slots[index]
+            if not slot.is_use:
+                continue
+            if index in half.fixed:
+                sources[index] = self._constant(half.fixed[index], slot)
+            else:
+                if not operands:
+                    raise error(f"{row.mnemonic}: an operand is missing", "REFERENCE/017", op.location)
+                sources[index] = self.values[operands.pop(0)]
+        self._read_state(operands)
+        old = [self.values[value] for value in operands]  # what remains are the old values of results
+        operands.clear()
+        modifiers = {field.name: field.default for field in row.modifiers if field.default}
+        modifiers.update(half.modifiers)
+        memory = row.memory
+        if memory is not None:
+            if memory.kind in ("cache", "prefetch"):
+                return lambda: None
+            return self._memory(op, half, sources, targets, old, modifiers)
+        return self._compute(op, half, sources, targets, old, modifiers)
+
+    def _read_state(self, operands: list[Value]) -> None:
+        """Explicit state operands (``reg<amdgpu.scc>`` …) become the machine's state; they leave the list."""
+        for value in list(operands):
+            assert isinstance(value.type, RegisterType)
+            bank = value.type.register_class.rpartition(".")[2]
+            if bank in ("scc", "vcc", "exec", "m0"):
+                setattr(self.wave, bank, as_integer(self.values[value]))
+                operands.remove(value)
+
+    def _constant(self, operand: Any, slot: Any) -> Words | None:
+        """A constant slot: inline constant, literal, field, or a register of the machine state; None where absent."""
+        kind = type(operand).__name__
+        wide = slot.type in ("f64", "i64", "u64", "b64") or slot.units == 2
+        if kind == "Inline":
+            width = slot.type if slot.type[0] in "fbiu" and slot.type[-1].isdigit() else "b32"
+            bits = operand.bits(width)
+            return split_integer(bits, 2 if wide else 1)
+        if kind == "Literal":
+            if slot.type == "f64":
+                return split_integer(operand.bits << 32, 2)
+            return split_integer(operand.bits, 2 if wide else 1)
+        if kind == "Immediate":
+            return [uniform(int(operand.value))]
+        if kind == "Register":
+            if operand.bank == "off":
+                return None
+            if operand.bank == "null":
+                return split_integer(0, max(1, operand.units))
+            if operand.bank in ("exec", "vcc"):
+                return split_integer(getattr(self.wave, operand.bank), max(1, self.wave.machine.wave // 32))
+            if operand.bank in ("scc", "m0"):
+                return [uniform(int(getattr(self.wave, operand.bank)))]
+            if operand.bank in ("vccz", "execz"):
+                return [uniform(int(getattr(self.wave, operand.bank[:-1]) == 0))]
+        raise error(f"an operand {operand} cannot be interpreted", "REFERENCE/017", self.function.location)
+
+    def _compute(
+        self,
+        op: Operation,
+        half: Any,
+        sources: dict[int, Words | None],
+        targets: dict[int, Value],
+        old: list[Words],
+        modifiers: dict[str, int],
+    ) -> Callable[[], None]:
+        from loom.low.semantics.operation import words_of
+        from loom.low.semantics.table import evaluate, find_operation
+
+        wave = self.wave
+        row = half.row
+        size, generation = wave.machine.wave, wave.machine.generation
+        operation = find_operation(row.semantic, size, generation)
+        if operation is None:
+            raise error(f"no semantic operation '{row.semantic}' is known", "REFERENCE/001", op.location)
+        inputs: list[Any] = []
+        halves: list[int | None] = []
+        listed = [index for index, slot in enumerate(row.slots) if slot.is_use]
+        for index, type_ in zip(listed, operation.inputs, strict=False):
+            words = sources[index] or [uniform(0)]
+            if type_ == "mask":
+                inputs.append(as_integer(words[: max(1, size // 32)]))
+            else:
+                count = words_of(type_, size)
+                taken = [word if word.size > 1 else int(word[0]) for word in [*words, *[uniform(0)] * count][:count]]
+                inputs.append(taken if count > 1 else taken[0])
+            halves.append(half.half_of(row.slots[index].name))
+        state = {"scc": wave.scc, "m0": wave.m0, "vcc": wave.vcc}
+        previous, result_halves = self._previous(half, sources, targets, old)
+        outcome = evaluate(
+            row.semantic,
+            inputs,
+            wave=size,
+            exec_mask=wave.exec,
+            modifiers=modifiers,
+            state={name: state[name] for name in operation.state if name in state},
+            old=[words[0] for words in previous],
+            generation=generation,
+            input_halves=halves,
+            result_halves=result_halves,
+        )
+
+        def commit() -> None:
+            definitions = [index for index, slot in enumerate(row.slots) if slot.is_def]
+            for place, index in enumerate(definitions):
+                if place >= len(outcome["results"]):
+                    break
+                produced = outcome["results"][place]
+                self._write(
+                    row.slots[index], half.fixed.get(index), targets.get(index), produced, previous, place, outcome
+                )
+            for name, number in outcome["state"].items():
+                setattr(wave, name, number)
+
+        return commit
+
+    def _previous(
+        self, half: Any, sources: dict[int, Words | None], targets: dict[int, Value], old: list[Words]
+    ) -> tuple[list[Words], list[int | None]]:
+        """The old words of each result: of the tied operand, or the pass-through behind the operands, else
+        undefined."""
+        row = half.row
+        previous: list[Words] = []
+        halves: list[int | None] = []
+        rest = list(old)
+        for index, slot in enumerate(row.slots):
+            if not slot.is_def:
+                continue
+            target = targets.get(index)
+            units = target.type.units if target is not None and isinstance(target.type, RegisterType) else 1
+            tied = sources.get(index) if slot.is_use else None
+            if tied is None:
+                tied = next((sources.get(i) for i, other in enumerate(row.slots) if other.tied_to == slot.name), None)
+            if tied is None and rest:
+                tied = rest.pop(0)
+            previous.append(tied if tied is not None else [np.array([UNDEFINED_WORD])] * max(1, units))
+            halves.append(half.half_of(slot.name))
+        return previous, halves
+
+    def _write(
+        self,
+        slot: Any,
+        fixed: Any,
+        target: Value | None,
+        produced: list[Array],
+        previous: list[Words],
+        place: int,
+        outcome: dict[str, Any],
+    ) -> None:
+        wave = self.wave
+        if slot.type == "mask":
+            number = int(produced[0][0])
+            if slot.kinds == ("exec",):
+                wave.exec = number
+            words = split_integer(number, max(1, wave.machine.wave // 32))
+        elif target is not None and _is_vector(target):
+            chosen = wave.lanes(outcome["write_mask"])
+            before = [*previous[place], *[np.array([UNDEFINED_WORD])] * len(produced)]
+            words = [
+                np.where(chosen, np.broadcast_to(word, (wave.machine.wave,)).astype(np.uint32), before[i])
+                for i, word in enumerate(produced)
+            ]
+        else:
+            words = [np.asarray(word).ravel()[:1].astype(np.uint32) for word in produced]
+        if fixed is not None and type(fixed).__name__ == "Register" and fixed.bank in ("exec", "vcc", "m0"):
+            setattr(wave, fixed.bank, as_integer(words))
+        if target is None:
+            return
+        assert isinstance(target.type, RegisterType)
+        bank = target.type.register_class.rpartition(".")[2]
+        if bank in ("exec", "vcc", "m0", "scc"):
+            setattr(wave, bank, as_integer(words))
+        self.values[target] = words
+
+    def _memory(
+        self,
+        op: Operation,
+        half: Any,
+        sources: dict[int, Words | None],
+        targets: dict[int, Value],
+        old: list[Words],
+        modifiers: dict[str, int],
+    ) -> Callable[[], None]:
+        row, wave = half.row, self.wave
+        named = {row.slots[index].name: words for index, words in sources.items()}
+        produced = wave.machine.memory.access(self.interp, op, row, named, modifiers, wave)
+        previous, _ = self._previous(half, sources, targets, old)
+
+        def commit() -> None:
+            for place, (index, target) in enumerate(targets.items()):
+                if produced is None:
+                    continue
+                outcome = {"write_mask": wave.exec}
+                self._write(row.slots[index], None, target, produced, previous, place, outcome)
+
+        return commit
+
+    def _buffer_descriptor(self, op: Operation, immediates: dict[str, Any]) -> None:
+        """A buffer resource of a binding: base address, stride 0, extent in bytes (AMD RDNA3 ISA, "Buffer
+        resource")."""
+        base = self.values[op.operands[0]]
+        if len(op.operands) > 1:
+            extent = self.values[op.operands[1]][0]
+        else:
+            extent = uniform(int(immediates.get("extent", 0xFFFFFFFF) or 0))
+        self.values[op.results[0]] = [base[0], base[1] & np.uint32(0xFFFF), extent, uniform(0x31014000)]
+
+
+def _is_vector(value: Value) -> bool:
+    return isinstance(value.type, RegisterType) and value.type.register_class.rpartition(".")[2] in ("vgpr", "agpr")
+
+
+# --- ops without a machine instruction --------------------------------------------------------------------------------
+
+
+def _same(function: LowFunction, op: Operation) -> None:
+    for result, value in zip(op.results, op.operands, strict=False):
+        words = function.values[value]
+        if _is_vector(result) and not _is_vector(value):
+            words = [np.broadcast_to(word, (function.wave.machine.wave,)).copy() for word in words]
+        function.values[result] = words
+
+
+def _slice(function: LowFunction, op: Operation) -> None:
+    unit: Any = op.attributes["unit"]
+    result = op.results[0]
+    assert isinstance(result.type, RegisterType)
+    function.values[result] = function.values[op.operands[0]][unit : unit + result.type.units]
+
+
+def _concat(function: LowFunction, op: Operation) -> None:
+    function.values[op.results[0]] = [word for value in op.operands for word in function.values[value]]
+
+
+def _live_in(function: LowFunction, op: Operation) -> None:
+    key = str(op.attributes["key"])
+    words = function.wave.live_ins.get(key)
+    if words is None:
+        raise error(f"live-in '{key}' is not provided", "REFERENCE/017", op.location)
+    function.values[op.results[0]] = words
+
+
+def _resource(function: LowFunction, op: Operation) -> None:
+    index: Any = op.attributes["index"]
+    if index >= len(function.wave.resources):
+        raise error(f"resource {index} is not bound: the launch gives too few buffers", "REFERENCE/009", op.location)
+    function.values[op.results[0]] = split_integer(function.wave.resources[index], 2)
+
+
+def _reserve(function: LowFunction, op: Operation) -> None:
+    result = op.results[0]
+    space = str(getattr(result.type, "space", "workgroup"))
+    alignment: Any = op.attributes["byte_alignment"]
+    length: Any = op.attributes["byte_length"]
+    start = -(-function._reserved[space] // alignment) * alignment
+    function._reserved[space] = start + length
+    function.storage[result] = (space, start)
+
+
+def _storage_view(function: LowFunction, op: Operation) -> None:
+    space, start = function.storage[op.operands[0]]
+    offset: Any = op.attributes.get("offset") or 0
+    function.storage[op.results[0]] = (space, start + offset)
+
+
+def _storage_address(function: LowFunction, op: Operation) -> None:
+    _, start = function.storage[op.operands[0]]
+    offset: Any = op.attributes.get("offset") or 0
+    word = uniform(start + offset)
+    if _is_vector(op.results[0]):
+        word = np.broadcast_to(word, (function.wave.machine.wave,)).copy()
+    function.values[op.results[0]] = [word]
+
+
+def _spill(function: LowFunction, op: Operation) -> None:
+    key = function.storage[op.operands[1]]
+    function.interp.caches[(id(function.wave), key)] = function.values[op.operands[0]]
+
+
+def _reload(function: LowFunction, op: Operation) -> None:
+    key = function.storage[op.operands[0]]
+    function.values[op.results[0]] = function.interp.caches[(id(function.wave), key)]
+
+
+def _nothing(function: LowFunction, op: Operation) -> None:
+    """Ordering marks have no effect on values."""
+
+
+_SIMPLE: dict[str, Callable[[LowFunction, Operation], None]] = {
+    "low.copy": _same,
+    "low.move": _same,
+    "low.assume": _same,
+    "low.slice": _slice,
+    "low.concat": _concat,
+    "low.live_in": _live_in,
+    "low.resource": _resource,
+    "low.storage.reserve": _reserve,
+    "low.storage.view": _storage_view,
+    "low.storage.address": _storage_address,
+    "low.spill": _spill,
+    "low.reload": _reload,
+    "low.schedule.fence": _nothing,
+    "low.schedule.phase": _nothing,
+    "low.schedule.begin": _nothing,
+    "low.schedule.end": _nothing,
+}
+
+
+# --- structured control flow and calls --------------------------------------------------------------------------------
+
+
+def _bind(function: LowFunction, names: Sequence[Value], words: Sequence[Words]) -> None:
+    for name, value in zip(names, words, strict=True):
+        function.values[name] = value
+
+
+def _yielded(function: LowFunction, block: Block, skip: int = 0) -> list[Words]:
+    terminator = block.last
+    if terminator is None or not terminator.definition.is_terminator:
+        return []
+    return [function.values[value] for value in terminator.operands[skip:]]
+
+
+def _if(function: LowFunction, op: Operation) -> Generator[None, None, None]:
+    taken = function._truth(op.operands[0])
+    regions = [region for region in op.regions if region.blocks]
+    position = 0 if taken else 1
+    if position >= len(regions):
+        return
+    block = regions[position].blocks[0]
+    yield from function._block(block)
+    _bind(function, op.results, _yielded(function, block))
+
+
+def _for(function: LowFunction, op: Operation) -> Generator[None, None, None]:
+    signed = bool(op.attributes.get("signed"))
+
+    def number(value: Value) -> int:
+        word = int(function.values[value][0].ravel()[0])
+        return word - (1 << 32) if signed and word >> 31 else word
+
+    place, high, step = (number(op.operands[position]) for position in range(3))
+    block = op.regions[0].blocks[0]
+    carried = block.arguments[1:]
+    state = [function.values[value] for value in op.operands[3 : 3 + len(carried)]]
+    while place < high:
+        function.values[block.arguments[0]] = [uniform(place)]
+        _bind(function, carried, state)
+        yield from function._block(block)
+        state = _yielded(function, block)
+        place += step
+    _bind(function, op.results, state)
+
+
+def _while(function: LowFunction, op: Operation) -> Generator[None, None, None]:
+    before, body = op.regions[0].blocks[0], op.regions[1].blocks[0]
+    state = [function.values[value] for value in op.operands]
+    while True:
+        _bind(function, before.arguments, state)
+        yield from function._block(before)
+        terminator = before.last
+        assert terminator is not None
+        state = _yielded(function, before, 1)
+        if not function._truth(terminator.operands[0]):
+            break
+        _bind(function, body.arguments, state)
+        yield from function._block(body)
+        state = _yielded(function, body)
+    _bind(function, op.results, state)
+
+
+def _call(function: LowFunction, op: Operation) -> Generator[None, None, None]:
+    callee = function.interp.symbol(str(op.attributes["callee"]), op)
+    inner = LowFunction(function.interp, callee, function.wave)
+    results = yield from inner.run([function.values[value] for value in op.operands])
+    _bind(function, op.results, results)
+
+
+_STRUCTURED: dict[str, Callable[[LowFunction, Operation], Generator[None, None, None]]] = {
+    "low.scf.if": _if,
+    "low.scf.for": _for,
+    "low.scf.while": _while,
+    "low.func.call": _call,
+}
+
+
+# --- low.invoke -------------------------------------------------------------------------------------------------------
+
+
+def generation_of(interp: Interpreter, op: Operation) -> str:
+    """The instruction table that a Low function is written in."""
+    from loom.target.amdgpu.descriptors import SETS
+
+    name = str(op.attributes.get("descriptor_set") or "")
+    generation = SETS.get(name)
+    if generation is None:
+        raise error(f"descriptor set '{name}' cannot be interpreted", "REFERENCE/001", op.location)
+    return generation
+
+
+@handles("low.invoke")
+def _invoke(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
+    helper = interp.symbol(str(op.attributes["callee"]), op)
+    batch = frame.batch
+    slots = batch.slots()
+    size = slots.shape[1]
+    arena = next(
+        (value.arena for value in (frame.values[o] for o in op.operands) if isinstance(value, BufferValue)),
+        Arena("global"),
+    )
+    machine = Machine(generation_of(interp, helper), size, MemoryUnit(arena))
+    active = np.ones(batch.lanes, np.bool_) if mask is None else np.broadcast_to(mask, (batch.lanes,))
+    collected: list[list[Array]] | None = None
+    for row in slots:
+        chosen = (row >= 0) & active[row]
+        if not chosen.any():
+            continue
+        wave = Wave(machine, sum(1 << int(lane) for lane in np.flatnonzero(chosen)))
+        arguments = [_to_words(interp, frame, op, value, row, chosen) for value in op.operands]
+        steps = LowFunction(interp, helper, wave).run(arguments)
+        try:
+            while True:
+                next(steps)
+        except StopIteration as finished:
+            results: list[Words] = finished.value
+        if collected is None:
+            collected = [[np.zeros(batch.lanes, np.uint32) for _ in words] for words in results]
+        for kept, words in zip(collected, results, strict=True):
+            for target, word in zip(kept, words, strict=True):
+                spread = np.broadcast_to(word, (size,))
+                target[row[chosen]] = spread[chosen]
+    for result, kept_words in zip(op.results, collected or [], strict=False):
+        frame.set(result, _from_words(result, kept_words))
+
+
+def _to_words(interp: Interpreter, frame: Frame, op: Operation, value: Value, row: Array, chosen: Array) -> Words:
+    """A source value as register words: vectors lane by lane, scalars uniform (they must agree)."""
+    content = frame.values[value]
+    if isinstance(content, BufferValue):
+        return split_integer(GLOBAL_BASE + int(content.base.ravel()[0]), 2)
+    spread = np.broadcast_to(content, (frame.batch.lanes, *content.shape[1:]))[np.maximum(row, 0)]
+    form = form_of(value.type)
+    bits = to_bits(encode(np.ascontiguousarray(spread.reshape(spread.shape[0], -1)), form), form.bits)
+    stream = bits.reshape(spread.shape[0], -1)
+    padding = -stream.shape[1] % 32
+    if padding:
+        stream = np.concatenate([stream, np.zeros((stream.shape[0], padding), np.bool_)], axis=1)
+    words = from_bits(stream.reshape(stream.shape[0], -1, 32), FORMATS["i32"]).view(np.uint32)
+    if isinstance(value.type, VectorType):
+        return [np.ascontiguousarray(words[:, place]) for place in range(words.shape[1])]
+    seen = words[chosen]
+    if not (seen == seen[0]).all():
+        interp.fail(
+            op,
+            "REFERENCE/011",
+            f"low.invoke: the scalar argument %{value.name or '?'} differs between lanes of a subgroup",
+            frame=frame,
+            hint="pass values that differ between lanes as vectors, such as vector<1xi32>",
+        )
+    return [seen[0, place : place + 1].copy() for place in range(words.shape[1])]
+
+
+def _from_words(value: Value, words: list[Array]) -> Array:
+    """Register words as a source value."""
+    form = form_of(value.type)
+    stacked = np.stack(words, axis=1)
+    bits = to_bits(stacked, 32).reshape(stacked.shape[0], -1)
+    shape: tuple[Any, ...] = value.type.dims if isinstance(value.type, VectorType) else ()
+    count = int(np.prod(shape, dtype=np.int64))
+    fields = bits[:, : count * form.bits].reshape(stacked.shape[0], count, form.bits)
+    values = from_bits(fields, form)
+    return values.reshape(stacked.shape[0], *shape)
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+def launch_low(interp: Interpreter, kernel: Operation, arguments: Sequence[Any], geometry: Geometry | None) -> Geometry:
+    """Launch a ``low.kernel.def``: buffers bind to its resources in order, scalars to its entry arguments in order.
+
+    Raises ``REFERENCE/009`` for arguments that do not fit and for a kernel without a workgroup size.
+    """
+    from loom.reference.launch import Memory, _Binding
+
+    if geometry is None:
+        geometry = _static_geometry(kernel)
+    binding = _Binding(arguments, False)
+    buffers = [binding.buffer(argument) for argument in arguments if isinstance(argument, Memory)]
+    scalars = [argument for argument in arguments if not isinstance(argument, Memory)]
+    parameters = kernel.regions[-1].blocks[0].arguments
+    if len(scalars) != len(parameters):
+        raise error(
+            f"kernel '@{kernel.symbol}' takes {len(parameters)} scalars, not {len(scalars)}",
+            "REFERENCE/009",
+            kernel.location,
+        )
+    entry = [_scalar_words(value, parameter) for value, parameter in zip(scalars, parameters, strict=True)]
+    addresses = [GLOBAL_BASE + int(buffer.base[0]) for buffer in buffers]
+    kernarg = _kernarg(binding.arena, addresses, entry)
+    machine = Machine(generation_of(interp, kernel), interp.target.subgroup_size, MemoryUnit(binding.arena))
+    packet = _dispatch_packet(binding.arena, geometry, kernarg)
+    try:
+        for group in range(geometry.group_count):
+            batch = Batch(geometry, group, 1, machine.wave)
+            _run_group(interp, kernel, machine, batch, entry, addresses, kernarg, packet)
+    finally:
+        binding.copy_back()
+    return geometry
+
+
+def _static_geometry(kernel: Operation) -> Geometry:
+    size: Any = kernel.attributes.get("workgroup_size")
+    if size is None:
+        raise error(f"kernel '@{kernel.symbol}' states no workgroup_size", "REFERENCE/009", kernel.location)
+    count: Any = kernel.attributes.get("workgroup_count") or (1, 1, 1)
+    sizes, counts = [*size, 1, 1][:3], [*count, 1, 1][:3]
+    return Geometry((counts[0], counts[1], counts[2]), (sizes[0], sizes[1], sizes[2]))
+
+
+def _scalar_words(value: Any, parameter: Value) -> Words:
+    """A scalar as the words of an entry argument; sub-word integers are zero-extended."""
+    assert isinstance(parameter.type, RegisterType)
+    if isinstance(value, np.ndarray):
+        flat = value.ravel()[:1]
+        raw = int(flat.view(f"u{flat.dtype.itemsize}")[0]) if flat.dtype != np.bool_ else int(flat[0])
+    elif isinstance(value, float):
+        raw = int(np.float32(value).view(np.uint32))
+    else:
+        raw = int(value)
+    return split_integer(raw, parameter.type.units)
+
+
+def _kernarg(arena: Arena, addresses: Sequence[int], entry: Sequence[Words]) -> int:
+    """The kernarg segment in memory (bindings, then arguments by words); returns its address."""
+    data = b"".join(address.to_bytes(8, "little") for address in addresses)
+    data += b"".join(word.astype(np.uint32).tobytes() for words in entry for word in words)
+    data = data.ljust(-(-max(len(data), 8) // 8) * 8, b"\0")
+    start = arena.allocate(len(data), "kernarg", alignment=64)
+    arena.data[start : start + len(data)] = np.frombuffer(data, np.uint8)
+    return GLOBAL_BASE + start
+
+
+def _dispatch_packet(arena: Arena, geometry: Geometry, kernarg: int) -> int:
+    """The AQL packet of the launch (HSA runtime specification, "kernel dispatch packet"); returns its address."""
+    packet = np.zeros(64, np.uint8)
+    packet[4:10].view(np.uint16)[:] = geometry.workgroup_size
+    grid = [count * size for count, size in zip(geometry.workgroups, geometry.workgroup_size, strict=True)]
+    packet[12:24].view(np.uint32)[:] = grid
+    packet[40:48].view(np.uint64)[:] = kernarg
+    start = arena.allocate(64, "dispatch packet", alignment=64)
+    arena.data[start : start + 64] = packet
+    return GLOBAL_BASE + start
+
+
+#: Bytes of LDS that a workgroup of an interpreted kernel may address.
+_LDS_BYTES = 65536
+
+
+def _run_group(
+    interp: Interpreter,
+    kernel: Operation,
+    machine: Machine,
+    batch: Batch,
+    entry: Sequence[Words],
+    addresses: Sequence[int],
+    kernarg: int,
+    packet: int,
+) -> None:
+    """Run the waves of one workgroup, each to its next barrier in turn."""
+    lds = np.full(_LDS_BYTES, 0xA5, np.uint8)
+    running: list[Steps] = []
+    for row in batch.slots():
+        present = row >= 0
+        safe = np.maximum(row, 0)
+        ids = [batch.coordinate("workitem", axis)[safe].astype(np.uint32) for axis in range(3)]
+        wave = Wave(machine, sum(1 << int(lane) for lane in np.flatnonzero(present)), lds=lds)
+        wave.resources = list(addresses)
+        wave.live_ins = {
+            "amdgpu.kernarg_segment_ptr": split_integer(kernarg, 2),
+            "amdgpu.dispatch_ptr": split_integer(packet, 2),
+            "amdgpu.m0": [uniform(0)],
+            "amdgpu.workitem_id.packed.xy": [ids[0] | ids[1] << np.uint32(10)],
+            "amdgpu.workitem_id.packed.xyz": [ids[0] | ids[1] << np.uint32(10) | ids[2] << np.uint32(20)],
+        }
+        for axis, name in enumerate("xyz"):
+            place = int(batch.coordinate("workgroup", axis)[0])
+            wave.live_ins[f"amdgpu.workgroup_id.{name}"] = [uniform(place)]
+            wave.live_ins[f"amdgpu.workitem_id.{name}"] = [ids[axis]]
+        running.append(LowFunction(interp, kernel, wave).run(entry))
+    while running:
+        waiting: list[Steps] = []
+        for steps in running:
+            try:
+                next(steps)
+                waiting.append(steps)
+            except StopIteration:
+                continue
+        running = waiting
+
+
+__all__ = ["BufferType", "FloatType", "LowFunction", "Machine", "Wave", "launch_low"]

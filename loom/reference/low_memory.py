@@ -1,0 +1,258 @@
+"""Memory instructions of Low: address forms, loads, stores and atomics, each lane by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from loom.diagnostics import error
+from loom.ir import Operation
+from loom.reference.formats import Array
+from loom.reference.memory import Arena
+
+if TYPE_CHECKING:
+    from loom.reference.execution import Interpreter
+    from loom.reference.low import Wave, Words
+
+#: The device address of the first byte of the global arena.
+GLOBAL_BASE = 1 << 40
+
+
+class MemoryUnit:
+    """Executes the memory instructions of waves over one global arena and each workgroup's LDS."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+
+    def access(
+        self,
+        interp: Interpreter,
+        op: Operation,
+        row: Any,
+        operands: dict[str, Words | None],
+        modifiers: dict[str, int],
+        wave: Wave,
+    ) -> Words | None:
+        """Perform one instruction; returns the words of its result, None where it has none."""
+        from loom.low.semantics.memory import memory_operation
+
+        memory = row.memory
+        semantic = memory_operation(row.semantic)
+        if semantic is None:
+            raise error(f"memory instruction '{row.mnemonic}' cannot be interpreted", "REFERENCE/001", op.location)
+        if memory.space == "constant":
+            return self._scalar_load(interp, op, row, operands, modifiers, semantic)
+        lanes = np.flatnonzero(wave.lanes())
+        data = [operands.get(name) for name in memory.data]
+        size = wave.machine.wave
+        if memory.space in ("lds", "gds"):
+            store, offsets = wave.lds, self._lds_offsets(operands, modifiers, semantic, size)
+            label = "LDS"
+        elif memory.space == "scratch":
+            raise error("scratch memory cannot be interpreted: use private storage", "REFERENCE/001", op.location)
+        else:
+            store, label = self.arena.data, "global"
+            offsets = [self._global_offsets(operands, modifiers, memory.space, wave)]
+        for places in offsets:
+            self._check(interp, op, places[lanes], semantic.bytes, store, label, lanes)
+        if semantic.kind == "load":
+            return self._load(store, offsets, semantic, lanes, size, operands, memory)
+        if semantic.kind == "store":
+            self._store(store, offsets, semantic, lanes, data, size)
+            return None
+        return self._atomic(store, offsets[0], semantic, lanes, data, wave, row.mnemonic.startswith("ds_cmpst_"))
+
+    # --- addresses ----------------------------------------------------------------------------------------------------
+
+    def _global_offsets(
+        self, operands: dict[str, Words | None], modifiers: dict[str, int], space: str, wave: Wave
+    ) -> Array:
+        """Byte offsets into the arena, one a lane."""
+        size = wave.machine.wave
+        offset = modifiers.get("offset", 0)
+        vaddr, saddr = operands.get("vaddr") or operands.get("addr"), operands.get("saddr")
+        if space == "buffer":
+            return self._buffer_offsets(operands, modifiers, size)
+        total = np.full(size, offset, np.int64)
+        if saddr is not None:
+            total += _wide(saddr, size)
+            if vaddr is not None:
+                total += np.broadcast_to(vaddr[0], (size,)).astype(np.int64)
+        elif vaddr is not None:
+            total += _wide(vaddr, size)
+        return total - GLOBAL_BASE
+
+    def _buffer_offsets(self, operands: dict[str, Words | None], modifiers: dict[str, int], size: int) -> Array:
+        """Raw buffers: base + offset (+ vector offset) + scalar offset; structured ones add index * stride."""
+        descriptor = operands.get("srsrc")
+        assert descriptor is not None
+        base = int(descriptor[0][0]) | (int(descriptor[1][0]) & 0xFFFF) << 32
+        stride = int(descriptor[1][0]) >> 16 & 0x3FFF
+        scalar = operands.get("soffset")
+        total = np.full(size, base + modifiers.get("offset", 0), np.int64)
+        if scalar is not None:
+            total += int(scalar[0][0])
+        vector = list(operands.get("vaddr") or [])
+        if modifiers.get("idxen") and vector:
+            total += np.broadcast_to(vector.pop(0), (size,)).astype(np.int64) * stride
+        if vector and (modifiers.get("offen") or not modifiers.get("idxen")):
+            total += np.broadcast_to(vector[0], (size,)).astype(np.int64)
+        return total - GLOBAL_BASE
+
+    def _lds_offsets(
+        self, operands: dict[str, Words | None], modifiers: dict[str, int], semantic: Any, size: int
+    ) -> list[Array]:
+        address = operands.get("addr") or operands.get("vaddr")
+        base = np.zeros(size, np.int64)
+        if address is not None:
+            base = np.broadcast_to(address[0], (size,)).astype(np.int64)
+        if semantic.elements == 2:
+            scale = semantic.bytes * semantic.stride
+            return [base + modifiers.get(name, 0) * scale for name in ("offset0", "offset1")]
+        return [base + modifiers.get("offset", 0)]
+
+    def _check(
+        self, interp: Interpreter, op: Operation, places: Array, size: int, store: Array, label: str, lanes: Array
+    ) -> None:
+        """Every access must lie inside one root (global) or the LDS."""
+        if label == "LDS":
+            wrong = (places < 0) | (places + size > store.size)
+        else:
+            wrong = np.ones(places.shape, np.bool_)
+            for root in self.arena.roots:
+                wrong &= ~((places >= root.start) & (places + size <= root.start + root.size))
+        if wrong.any():
+            position = int(np.argmax(wrong))
+            place = int(places[position])
+            nearest = self.arena.root_at(place) if label == "global" else None
+            near = ""
+            if nearest is not None:
+                near = f"; nearest buffer: {nearest.size} bytes at {GLOBAL_BASE + nearest.start:#x}"
+            address = place if label == "LDS" else place + GLOBAL_BASE
+            interp.fail(
+                op,
+                "REFERENCE/002",
+                f"{size} bytes at {label} address {address:#x} are outside every buffer (lane {int(lanes[position])})"
+                + near,
+            )
+
+    # --- data ---------------------------------------------------------------------------------------------------------
+
+    def _load(
+        self,
+        store: Array,
+        offsets: list[Array],
+        semantic: Any,
+        lanes: Array,
+        size: int,
+        operands: dict[str, Words | None],
+        memory: Any,
+    ) -> Words:
+        words: Words = []
+        for places in offsets:
+            element = np.zeros((size, semantic.words), np.uint32)
+            raw = store[places[lanes][:, None] + np.arange(semantic.bytes)]
+            element[lanes] = _extend(raw, semantic)
+            words += [np.ascontiguousarray(element[:, word]) for word in range(semantic.words)]
+        if semantic.half is not None:
+            old = operands.get(memory.result or "") or [np.zeros(size, np.uint32)]
+            kept = np.broadcast_to(old[0], (size,))
+            value = words[0] & np.uint32(0xFFFF)
+            if semantic.half:
+                words = [(kept & np.uint32(0xFFFF)) | value << np.uint32(16)]
+            else:
+                words = [(kept & np.uint32(0xFFFF0000)) | value]
+        return words
+
+    def _store(
+        self, store: Array, offsets: list[Array], semantic: Any, lanes: Array, data: list[Words | None], size: int
+    ) -> None:
+        for places, words in zip(offsets, data, strict=False):
+            assert words is not None
+            stacked = np.stack([np.broadcast_to(word, (size,)) for word in words], axis=1).astype(np.uint32)
+            if semantic.half:
+                stacked = stacked >> np.uint32(16)
+            raw = np.ascontiguousarray(stacked[lanes]).view(np.uint8).reshape(len(lanes), -1)[:, : semantic.bytes]
+            store[places[lanes][:, None] + np.arange(semantic.bytes)] = raw
+
+    def _atomic(
+        self,
+        store: Array,
+        places: Array,
+        semantic: Any,
+        lanes: Array,
+        data: list[Words | None],
+        wave: Wave,
+        compare_first: bool,
+    ) -> Words:
+        """Lanes one after the other, in order. The older LDS forms give the comparison value first."""
+        from loom.low.semantics.expression import arg
+        from loom.low.semantics.numpy_backend import evaluate_expressions
+        from loom.low.semantics.operation import Context
+
+        size, count = wave.machine.wave, semantic.words
+        kind = f"i{8 * semantic.bytes}"
+        dtype = np.uint32 if semantic.bytes == 4 else np.uint64
+        flat = [word for words in data if words is not None for word in words]
+        values = _joined(flat[:count], size, dtype)
+        compare = _joined(flat[count : 2 * count], size, dtype) if len(flat) >= 2 * count else values
+        if compare_first:
+            values, compare = compare, values
+        context = Context(size, generation=wave.machine.generation)
+        names = [arg(name, kind, False) for name in ("old", "data", "compare")]
+        expression = semantic.update(context, *names)
+        old = np.zeros(size, dtype)
+        for lane in lanes:
+            at = int(places[lane])
+            window = store[at : at + semantic.bytes]
+            before = np.ascontiguousarray(window).view(dtype)
+            arguments = {"old": before, "data": values[lane : lane + 1], "compare": compare[lane : lane + 1]}
+            after = evaluate_expressions([expression], arguments, size)[0]
+            old[lane] = before[0]
+            store[at : at + semantic.bytes] = after.astype(dtype).view(np.uint8)
+        raw = old.view(np.uint32).reshape(size, count)
+        return [np.ascontiguousarray(raw[:, word]) for word in range(count)]
+
+    def _scalar_load(
+        self,
+        interp: Interpreter,
+        op: Operation,
+        row: Any,
+        operands: dict[str, Words | None],
+        modifiers: dict[str, int],
+        semantic: Any,
+    ) -> Words:
+        base = operands.get("sbase")
+        assert base is not None
+        address = int(base[0][0]) | (int(base[1][0]) & (0xFFFF if len(base) == 4 else 0xFFFFFFFF)) << 32
+        scalar = operands.get("soffset")
+        place = address + modifiers.get("offset", 0) + (int(scalar[0][0]) if scalar is not None else 0) - GLOBAL_BASE
+        place &= ~3 if semantic.bytes >= 4 else ~0
+        self._check(interp, op, np.array([place]), semantic.bytes, self.arena.data, "global", np.array([0]))
+        raw = self.arena.data[place : place + semantic.bytes][None, :]
+        words = _extend(raw, semantic)
+        return [words[0, word : word + 1].copy() for word in range(semantic.words)]
+
+
+def _wide(words: Words, size: int) -> Array:
+    """Two words as a 64-bit number a lane."""
+    low = np.broadcast_to(words[0], (size,)).astype(np.int64)
+    high = np.broadcast_to(words[1], (size,)).astype(np.int64)
+    return low | high << np.int64(32)
+
+
+def _joined(words: Words, size: int, dtype: Any) -> Array:
+    total = np.zeros(size, np.uint64)
+    for place, word in enumerate(words):
+        total |= np.broadcast_to(word, (size,)).astype(np.uint64) << np.uint64(32 * place)
+    return total.astype(dtype)
+
+
+def _extend(raw: Array, semantic: Any) -> Array:
+    """Bytes as words; narrow elements are sign- or zero-extended."""
+    if semantic.bytes >= 4:
+        return np.ascontiguousarray(raw).view(np.uint32)
+    kind = f"{'i' if semantic.signed else 'u'}{semantic.bytes}"
+    narrow = np.ascontiguousarray(raw).view(kind)
+    return narrow.astype(np.int64).astype(np.uint32)
