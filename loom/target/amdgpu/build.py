@@ -29,6 +29,7 @@ from loom.low.code import (
 )
 from loom.target.amdgpu.abi import LIVE_IN_CLASSES, EntryState, KernargLayout, entry_state, layout_kernarg
 from loom.target.amdgpu.descriptors import Resolved, resolve
+from loom.target.amdgpu.foreign_abi import foreign_kernarg, foreign_storage
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
 from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits
 from loom.target.amdgpu.tables import find_row
@@ -78,8 +79,7 @@ class CodeBuilder:
         self.fixed = self.code.allocation == "fixed"
         self.refs: dict[Value, Ref] = {}
         self.storage: dict[Value, tuple[str, int]] = {}
-        self.lds_bytes = 0
-        self.private_bytes = 0
+        self.lds_bytes, self.private_bytes = foreign_storage(attributes)
         self.current: CodeBlock
         self.blocks: dict[Block, CodeBlock] = {}
         self.exec_written = False
@@ -236,6 +236,7 @@ class CodeBuilder:
             raise error(f"resource indices must be dense from 0; {missing} is missing", "BACKEND/006", self.op.location)
         arguments = [(a.name or f"arg{i}", cast(RegisterType, a.type).units) for i, a in enumerate(block.arguments)]
         kernarg = layout_kernarg([resources[i].results[0].name or f"binding{i}" for i in sorted(resources)], arguments)
+        kernarg = foreign_kernarg(self.op.attributes, self.op.location) or kernarg
         keys = set(live_ins)
         if (resources or block.arguments) and not self.fixed:
             keys.add(KERNARG_KEY)

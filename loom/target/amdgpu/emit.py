@@ -339,7 +339,7 @@ class Emitter:
                         self._append(body, last, "s_branch", (BranchTarget(taken.label),))
                 elif other is following:
                     self._append(body, last, mnemonic, (BranchTarget(taken.label),))
-                elif taken is following and not self.fixed:
+                elif taken is following:
                     self._append(body, last, INVERSE[mnemonic], (BranchTarget(other.label),))
                 else:
                     self._append(body, last, mnemonic, (BranchTarget(taken.label),))
