@@ -27,26 +27,44 @@ _KEYS = {
 }
 
 
+def _open(code_object: bytes) -> Any:
+    """Read an ELF file. Raises ``RESOURCES/001`` (exit code 2) for other bytes."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+
+    try:
+        return ELFFile(io.BytesIO(code_object))
+    except (ELFError, UnicodeDecodeError, IndexError) as failure:
+        raise error(f"not a code object: {failure}", "RESOURCES/001") from None
+
+
 def kernel_resources(code_object: bytes, kernel: str) -> dict[str, Any]:
     """Return a kernel's resources by name; ``instructions`` is the SHA-256 of its instruction bytes, ``code`` their
     number.
 
     Raises ``RESOURCES/001`` (exit code 2) for bytes that are no ELF file and ``RESOURCES/002`` for an absent kernel.
     """
-    from elftools.common.exceptions import ELFError
-    from elftools.elf.elffile import ELFFile
-
-    try:
-        elf = ELFFile(io.BytesIO(code_object))
-        raw = _symbol_bytes(elf, kernel)
-        resources: dict[str, Any] = {"instructions": sha256(raw), "code": len(raw)}
-        entry = _metadata(elf, kernel)
-    except (ELFError, UnicodeDecodeError, IndexError) as failure:
-        raise error(f"not a code object: {failure}", "RESOURCES/001") from None
+    elf = _open(code_object)
+    raw = _symbol_bytes(elf, kernel)
+    resources: dict[str, Any] = {"instructions": sha256(raw), "code": len(raw)}
+    entry = kernel_metadata(code_object, kernel)
     for name, key in _KEYS.items():
         if key in entry:
             resources[name] = entry[key]
     return resources
+
+
+def kernel_names(code_object: bytes) -> list[str]:
+    """The kernels that the metadata lists, in order."""
+    return [str(entry[".name"]) for entry in _kernels(_open(code_object))]
+
+
+def kernel_metadata(code_object: bytes, kernel: str) -> dict[str, Any]:
+    """A kernel's metadata, empty where there is none."""
+    for entry in _kernels(_open(code_object)):
+        if entry.get(".name") == kernel:
+            return dict(entry)
+    return {}
 
 
 def _symbol_bytes(elf: Any, kernel: str) -> bytes:
@@ -64,7 +82,8 @@ def _symbol_bytes(elf: Any, kernel: str) -> bytes:
     raise error(f"no kernel '{kernel}'", "RESOURCES/002", hint=f"kernels: {', '.join(sorted(set(names)))}")
 
 
-def _metadata(elf: Any, kernel: str) -> dict[str, Any]:
+def _metadata(elf: Any) -> dict[str, Any]:
+    """The code object's metadata (a msgpack note), empty where there is none."""
     import msgpack
 
     for segment in elf.iter_segments("PT_NOTE"):
@@ -72,7 +91,18 @@ def _metadata(elf: Any, kernel: str) -> dict[str, Any]:
             if note["n_name"] == "AMDGPU" and note["n_type"] in (_METADATA_NOTE, "NT_AMDGPU_METADATA"):
                 description = note["n_descdata"] if "n_descdata" in note else note["n_desc"]
                 data = description if isinstance(description, bytes) else description.encode("latin-1")
-                for entry in msgpack.unpackb(data).get("amdhsa.kernels", ()):
-                    if entry.get(".name") == kernel:
-                        return dict(entry)
+                return dict(msgpack.unpackb(data))
     return {}
+
+
+def _kernels(elf: Any) -> list[dict[str, Any]]:
+    return list(_metadata(elf).get("amdhsa.kernels", ()))
+
+
+def processor_of(code_object: bytes) -> str:
+    """``family:processor`` of a code object, from its metadata's target. Raises ``RESOURCES/003`` where it names
+    none."""
+    words = str(_metadata(_open(code_object)).get("amdhsa.target", "")).partition(":")[0].split("-")
+    if words[-1].startswith("gfx"):
+        return f"amdgpu:{words[-1]}"
+    raise error("the code object names no processor", "RESOURCES/003")
