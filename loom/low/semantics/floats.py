@@ -190,41 +190,84 @@ def _directed(op: str, result: Expr, operands: list[Expr], rounding: int) -> Exp
     if type_ == "f32":
         wide = [to_f64(o) for o in operands]
         value = to_f64(result)
-        if op == "fma":
-            product = node("fmul", "f64", wide[0], wide[1])
-            error = _sum_error(product, wide[2], value)
-        elif op == "fmul":
+        # Products of single-precision numbers are exact in double precision.
+        if op == "fmul":
             error = node("fsub", "f64", node("fmul", "f64", wide[0], wide[1]), value)
-        elif op == "fdiv":
-            error = node("fsub", "f64", wide[0], node("fmul", "f64", value, wide[1]))
-            error = select(icmp("ne", bits(wide[1]) & SIGN["f64"], 0), fneg(error), error)
-        elif op == "sqrt":
-            error = node("fsub", "f64", wide[0], node("fmul", "f64", value, value))
+        elif op == "fma":
+            error = _sum_error(node("fmul", "f64", wide[0], wide[1]), wide[2], value)
         else:
             error = _sum_error(wide[0], wide[1], value)
+    elif op == "fmul":
+        error = _product_error(operands[0], operands[1], result)
+    elif op == "fma":
+        product = node("fmul", "f64", operands[0], operands[1])
+        main = _sum_error(product, operands[2], result)
+        low = _product_error(operands[0], operands[1], product)
+        # A tiny product's error is scaled, so only its sign counts; it is below every nonzero main part.
+        tiny = fcmp("olt", fabs(product), number("f64", _TINY_PRODUCT))
+        combined = node("fadd", "f64", main, low)
+        error = select(tiny, select(fcmp("une", main, number("f64", 0.0)), main, low), combined)
     else:
-        a, b = operands[0], operands[-1]
-        if op == "fma":
-            product = node("fmul", "f64", operands[0], operands[1])
-            low = node("fma", "f64", operands[0], operands[1], fneg(product))
-            error = node("fadd", "f64", _sum_error(product, operands[2], result), low)
-        elif op == "fmul":
-            error = node("fma", "f64", a, b, fneg(result))
-        elif op == "fdiv":
-            error = node("fma", "f64", fneg(result), b, a)
-            error = select(icmp("ne", bits(b) & SIGN["f64"], 0), fneg(error), error)
-        elif op == "sqrt":
-            error = node("fma", "f64", fneg(result), result, a)
-        else:
-            error = _sum_error(a, b, result)
+        error = _sum_error(operands[0], operands[1], result)
     nothing = number("f64", 0.0)
-    finite = icmp("ne", bits(fabs(result)), INFINITY[type_])
-    overflow = ~finite & icmp("ne", bits(fabs(operands[0])), INFINITY[operands[0].type])
     stepped = _step(result, fcmp("ogt", error, nothing), fcmp("olt", error, nothing), rounding)
+    if rounding == 2 and op != "fmul":
+        stepped = select(fcmp("oeq", error, nothing), _cancelled_zero(stepped, op, operands), stepped)
+    infinite = icmp("eq", bits(fabs(result)), INFINITY[type_])
+    overflow = infinite
+    for operand in operands:
+        overflow = overflow & icmp("ne", bits(fabs(operand)), INFINITY[type_])
     largest = bitcast((bits(result) & SIGN[type_]) | (INFINITY[type_] - 1), type_)
     negative = icmp("ne", bits(result) & SIGN[type_], 0)
     towards = {1: negative, 2: ~negative, 3: const("i1", 1)}[rounding]
-    return select(finite, stepped, select(overflow & towards, largest, result))
+    return select(infinite | is_nan(result), select(overflow & towards, largest, result), stepped)
+
+
+_TINY_PRODUCT = 2.0**-900
+
+
+def _product_error(a: Expr, b: Expr, product: Expr) -> Expr:
+    """The sign of ``a * b - product`` in double precision; exact in value too unless the product is tiny."""
+    plain = node("fma", "f64", a, b, fneg(product))
+    scale = number("f64", 2.0**600)
+    a_smaller = fcmp("olt", fabs(a), fabs(b))
+    small = select(a_smaller, a, b)
+    large = select(a_smaller, b, a)
+    scaled = node("fma", "f64", node("fmul", "f64", small, scale), large, fneg(node("fmul", "f64", product, scale)))
+    vanished = is_zero(product) & ~is_zero(a) & ~is_zero(b)
+    sign = bitcast(((bits(a) ^ bits(b)) & SIGN["f64"]) | bits(number("f64", 1.0)), "f64")
+    tiny = fcmp("olt", fabs(product), number("f64", _TINY_PRODUCT))
+    return select(vanished, sign, select(tiny, scaled, plain))
+
+
+def _cancelled_zero(value: Expr, op: str, operands: list[Expr]) -> Expr:
+    """Rounding down, an exact sum of zero from terms of different signs is -0."""
+    type_ = value.type
+    first = bits(operands[0]) ^ bits(operands[1]) if op == "fma" else bits(operands[0])
+    differ = icmp("ne", (first ^ bits(operands[-1])) & SIGN[type_], 0)
+    return select(differ & icmp("eq", bits(value), 0), const(type_, SIGN[type_]), value)
+
+
+def _directed_half(op: str, values: list[Expr], rounding: int) -> Expr:
+    """Directed rounding to half precision: exact sum and error in double precision, then one step."""
+    wide = [to_f64(v) for v in values]
+    if op == "fmul":
+        total, error = node("fmul", "f64", *wide), number("f64", 0.0)
+    else:
+        first = node("fmul", "f64", wide[0], wide[1]) if op == "fma" else wide[0]
+        total = node("fadd", "f64", first, wide[-1])
+        error = _sum_error(first, wide[-1], total)
+    rounded = narrow_half(round_odd_to_single(total))
+    difference = node("fsub", "f64", total, to_f64(rounded))
+    nothing = number("f64", 0.0)
+    level = fcmp("oeq", difference, nothing)
+    above = fcmp("ogt", difference, nothing) | (level & fcmp("ogt", error, nothing))
+    below = fcmp("olt", difference, nothing) | (level & fcmp("olt", error, nothing))
+    stepped = _step(rounded, above, below, rounding)
+    if rounding == 2 and op != "fmul":
+        exact = level & fcmp("oeq", error, nothing)
+        stepped = select(exact, _cancelled_zero(stepped, op, values), stepped)
+    return select(is_nan(rounded), rounded, stepped)
 
 
 def _sum_error(a: Expr, b: Expr, total: Expr) -> Expr:
@@ -240,21 +283,18 @@ def _arithmetic(c: Context, op: str, *operands: Expr) -> Expr:
     values = [flush_input(c, o) for o in operands]
     rounding = _rounding(c, type_)
     if type_ == "f16":
+        if rounding:
+            return flush_output(c, _directed_half(op, values, rounding))
         if op == "fma":
             a, b, d = (to_f64(v) for v in values)
             exact = node("fadd", "f64", node("fmul", "f64", a, b), d)
-            return flush_output(c, narrow_half(round_odd_to_single_or_zero(exact), rounding))
+            return flush_output(c, narrow_half(round_odd_to_single(exact)))
         single = node(op, "f32", *(widen(v) for v in values))
-        return flush_output(c, narrow_half(single, rounding))
+        return flush_output(c, narrow_half(single))
     result = node(op, type_, *values)
     if rounding:
         result = _directed(op, result, values, rounding)
     return flush_output(c, canonical(result))
-
-
-def round_odd_to_single_or_zero(a: Expr) -> Expr:
-    """As :func:`round_odd_to_single`; sums of half-precision products never fall below single precision's normal range."""
-    return round_odd_to_single(a)
 
 
 def fadd(c: Context, a: Expr, b: Expr) -> Expr:

@@ -204,7 +204,7 @@ def _typed(type_: str, words: list[Expr], source: int, half: int | None, context
         return words[0]
     if type_ in ("i16", "f16"):
         if half is None:
-            half = context.modifier("op_sel") >> source & 1 if source >= 0 else 0
+            half = context.modifier("op_sel") >> (source if source >= 0 else 3) & 1
         low, high = halves(words[0])
         value = high if half else low
         return _modify(bitcast(value, type_), neg, absolute) if type_ == "f16" else value
@@ -215,6 +215,8 @@ def _typed(type_: str, words: list[Expr], source: int, half: int | None, context
         return _modify(bitcast(wide, type_), neg, absolute) if type_ == "f64" else wide
     if type_ in ("v2i16", "v2f16", "v2f32"):
         parts = list(halves(words[0])) if type_ != "v2f32" else list(words)
+        if source < 0:
+            return tuple(parts if type_ == "v2i16" else (bitcast(p, "f16" if type_ == "v2f16" else "f32") for p in parts))
         low = parts[context.modifier("op_sel") >> source & 1]
         high = parts[context.modifiers.get("op_sel_hi", 7) >> source & 1]
         if type_ == "v2i16":

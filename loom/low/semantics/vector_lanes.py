@@ -124,7 +124,7 @@ def _swap_rows(c: Context, first: Expr, second: Expr, width: int) -> tuple[Expr,
     lanes = range(c.wave)
     odd = tuple(lane for lane in lanes)
     up = tuple(lane - width if lane & width else lane for lane in odd)
-    down = tuple(lane if lane & width else lane + width for lane in odd)
+    down = tuple(lane if lane & width else (lane + width) % c.wave for lane in odd)
     is_odd = lane_bit(const(c.mask_type, sum(1 << lane for lane in lanes if lane & width)))
     return (
         select(is_odd, shuffle(second, up), as_lane(first)),
