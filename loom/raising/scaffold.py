@@ -171,7 +171,7 @@ def _source(name: str, items: list[Parameter], size: list[int], buffers: list[Pa
             f"  %out = buffer.view %{last}[%origin] : buffer -> view<[%count]xf32>\n"
         )
     newline = "\n"
-    return f"""// A skeleton that copies the first buffer to the last: replace its body with what the native kernel computes.
+    return f"""// A skeleton that copies a buffer: replace its body with what the native kernel computes.
 kernel.def export("{name}") @{name}(%count: index) {{
   %one = index.constant 1 : index
   %lanes = index.constant {lanes} : index
