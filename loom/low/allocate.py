@@ -1,11 +1,14 @@
 """Register allocation: coalesced live ranges into physical registers, spilling where they do not fit.
 
-A compound goes to the first location, in the target's order, where none of its units meets the live range of another one. Long
-tuples go first, since they are the hardest to place; single registers then fill the gaps in order of their start, which for
+A compound goes to the first location, in the target's order, where none of its units meets the live range of another
+one. Long
+tuples go first, since they are the hardest to place; single registers then fill the gaps in order of their start,
+which for
 single registers alone needs as few registers as are live at once. Three orders are tried, and the one with the lowest
 high-water mark is taken.
 
-Where nothing fits, the cheapest live values (uses weighted by loop depth, per unit of range) are spilled, the code is rewritten and
+Where nothing fits, the cheapest live values (uses weighted by loop depth, per unit of range) are spilled, the code
+is rewritten and
 everything starts again; spill temporaries are never spilled, so this ends.
 """
 
@@ -58,7 +61,8 @@ class Allocation:
     rounds: int = 1
 
     def free_register(self, file: str, position: int, candidates: Sequence[int], units: int = 1) -> int:
-        """A location of ``units`` registers free around the instruction at ``position``, among ``candidates``; -1 if there is none."""
+        """A location of ``units`` registers free around the instruction at ``position``, among ``candidates``; -1 if
+        there is none."""
         window = bits(SLOTS * position + COPY_READ, SLOTS * position + WRITE)
         occupied = self.occupied.setdefault(file, {})
         allowed = set(candidates)
@@ -107,10 +111,11 @@ def allocate(code: LowCode, target: BackendTarget) -> Allocation:
             victims = _victims(code, coalescer, compounds, compound, target)
             if not victims:
                 raise error(
-                    f"{code.name} needs more {compound.file} registers than there are, and nothing that lives there can be spilled",
+                    f"{code.name} needs more {compound.file} registers than there are, and nothing that lives there "
+                    "can be spilled",
                     "BACKEND/012",
                     code.blocks[0].instructions[0].location,
-                    hint=f"a tuple of {len(compound.units)} consecutive registers found no place; pin or keep fewer registers",
+                    hint=f"{len(compound.units)} consecutive registers found no place; pin or keep fewer registers",
                 )
             spilled.extend(victims)
             spill_registers(code, victims, slots, target)
@@ -124,7 +129,8 @@ def _pin(compound: Compound, location: int, occupied: dict[str, dict[int, int]])
         if other & total:
             names = ", ".join(f"%{register.name or register.index}" for register, _ in compound.members[:4])
             raise error(
-                f"{names} and another value are pinned to the same register ({compound.file} {location + unit}) while both live",
+                f"{names} and another value are pinned to the same register ({compound.file} {location + unit}) "
+                "while both live",
                 "BACKEND/011",
                 hint="move the use of one before the definition of the other, or copy it",
             )
@@ -342,7 +348,8 @@ def copy_moves(allocation: Allocation, instruction: Instruction) -> list[Move]:
 def sequentialize(moves: Sequence[Move], scratch: Callable[[str], int]) -> list[Move]:
     """Order parallel single-register moves so that no source is overwritten before it is read.
 
-    A cycle is broken through ``scratch(file)``, which gives a free register's index. Moves of the same file to adjacent registers
+    A cycle is broken through ``scratch(file)``, which gives a free register's index. Moves of the same file to
+    adjacent registers
     are joined afterwards by the target, not here.
     """
     result: list[Move] = []

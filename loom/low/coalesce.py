@@ -1,10 +1,13 @@
 """Coalescing: which values share a register, so that copies, tuples and ties cost nothing.
 
-Every register starts as a *compound* of its own. Merging puts one compound inside another at an offset; what ends up at the same unit
-shares a physical register. Two values may share one where their live ranges are disjoint, or where they are the same value (a
+Every register starts as a *compound* of its own. Merging puts one compound inside another at an offset; what ends up
+at the same unit
+shares a physical register. Two values may share one where their live ranges are disjoint, or where they are the same
+value (a
 copy of the other): a *value number* says so.
 
-Order: ties first, in dominance order, since an unsatisfied tie needs a copy in front of the instruction; then the arguments of
+Order: ties first, in dominance order, since an unsatisfied tie needs a copy in front of the instruction; then the
+arguments of
 branches, deepest loops first; then tuples.
 """
 
@@ -50,7 +53,8 @@ class Compound:
 
 @dataclass(slots=True)
 class TieCopy:
-    """A copy that a tie needs in front of its instruction: ``temporary = source``, and the tie goes to ``temporary``."""
+    """A copy that a tie needs in front of its instruction: ``temporary = source``, and the tie goes to
+    ``temporary``."""
 
     instruction: Instruction
     use: int
@@ -155,7 +159,8 @@ class Coalescer:
         if high - low > MAXIMUM_COMPOUND and high - low > max(len(a.units), len(b.units)):
             return False
         common = min(a.align, b.align)
-        # a: (location + a.phase) % a.align == 0; b lies at location + delta: (location + delta + b.phase) % b.align == 0.
+        # a: (location + a.phase) % a.align == 0; b lies at location + delta: (location + delta + b.phase) % b.align
+        # == 0.
         if common > 1 and (delta + b.phase - a.phase) % common:
             return False
         for unit, total in enumerate(b.total):
@@ -242,13 +247,14 @@ class Coalescer:
                             f"the tie of an instruction in block ^{block.label} cannot be satisfied",
                             "BACKEND/010",
                             instruction.location,
-                            hint="two operands are tied to one result, or the result is pinned to a register that is in use",
+                            hint="two operands are tied to one result, or its register is pinned and in use",
                         )
                     self.tie_copies.append(TieCopy(instruction, u, use, temporary))
                     self._extend_to_copy(use, base + COPY_READ)
 
     def _extend_to_copy(self, use: Ref, slot: int) -> None:
-        """The source of a tie copy is live at the instruction anyway; nothing to extend, but keep the invariant visible."""
+        """The source of a tie copy is live at the instruction anyway; nothing to extend, but keep the invariant
+        visible."""
         register, offset, units = use
         for unit in range(offset, offset + units):
             assert self.liveness.live[register.index][unit] >> slot & 1, "a source is live where it is read"

@@ -3,10 +3,12 @@
 The form is target-neutral. An instruction's ``payload`` belongs to the target; everything that dependences, scheduling,
 liveness and allocation need is in ``defs``, ``uses``, ``ties`` and ``traits``.
 
-* A *reference* is ``(register, offset, units)``: some consecutive units of a virtual register. ``low.slice`` and ``low.copy`` are
+* A *reference* is ``(register, offset, units)``: some consecutive units of a virtual register. ``low.slice`` and
+``low.copy`` are
   references and have no instruction; ``low.concat`` and the arguments of a branch are ``COPY`` instructions, which the
   allocator removes where source and destination share a register.
-* Every register has one definition: an instruction, an entry of a block's ``parameters``, or the pieces of one ``COPY``. Block
+* Every register has one definition: an instruction, an entry of a block's ``parameters``, or the pieces of one
+``COPY``. Block
   parameters are written by the ``COPY`` at the end of each predecessor.
 """
 
@@ -75,7 +77,8 @@ class Traits:
         reads_memory: Whether it reads that memory.
         writes_memory: Whether it writes that memory.
         barrier: Whether no memory access may move across it (work-group barriers, cache maintenance).
-        side_effects: Whether it must stay in order with all other instructions that have side effects, and is never dead.
+        side_effects: Whether it must stay in order with all other instructions that have side effects, and is never
+            dead.
         state_uses: Machine state read without being written out (``exec``, ``scc`` …).
         state_defs: Machine state written without being written out.
         early_clobber: Whether results may not share a register with any source.
@@ -103,8 +106,10 @@ NO_TRAITS = Traits()
 class Instruction:
     """One instruction.
 
-    ``ties`` are pairs (index of a definition, index of a use) that must get the same register. ``address`` is what two memory
-    accesses are compared by: ``(base key, offset, bytes, alias root)`` or ``None`` for unknown. ``locked`` is the number of the locked region the
+    ``ties`` are pairs (index of a definition, index of a use) that must get the same register. ``address`` is what
+    two memory
+    accesses are compared by: ``(base key, offset, bytes, alias root)`` or ``None`` for unknown. ``locked`` is the
+    number of the locked region the
     instruction belongs to, 0 for none.
     """
 

@@ -1,6 +1,7 @@
 """Inlining of calls between functions on registers.
 
-A helper's body takes the place of the call; its scheduling contract comes along as an explicit scope, so that a locked body keeps its
+A helper's body takes the place of the call; its scheduling contract comes along as an explicit scope, so that a
+locked body keeps its
 order and a phased one its phases while everything around is scheduled freely.
 """
 
@@ -47,9 +48,13 @@ def helper_of(module: Module, call: Operation) -> Operation:
             hint="give the module that defines it with --library",
         )
     if callee.attributes.get("inlining") == "noinline":
-        raise error(f"@{name} says noinline, but helpers of this target are always inlined", "INLINE/003", call.location)
+        raise error(
+            f"@{name} says noinline, but helpers of this target are always inlined", "INLINE/003", call.location
+        )
     if (callee.attributes.get("allocation") or "virtual") != "virtual":
-        raise error(f"@{name} has allocated registers; only allocation(virtual) can be inlined", "INLINE/003", call.location)
+        raise error(
+            f"@{name} has allocated registers; only allocation(virtual) can be inlined", "INLINE/003", call.location
+        )
     for op in callee.walk():
         if op.name in ("low.resource", "low.live_in"):
             raise error(f"@{name} takes {op.name}; a helper may use its arguments only", "INLINE/003", op.location)

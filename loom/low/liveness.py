@@ -1,7 +1,9 @@
 """Live ranges as bit sets over program slots.
 
-Each instruction has four slots: a copy in front of it reads (0) and writes (1), the instruction itself reads (2) and writes
-(3). A live range is an integer whose bit ``4 * position + slot`` says "this value occupies its register here"; two values
+Each instruction has four slots: a copy in front of it reads (0) and writes (1), the instruction itself reads (2) and
+writes
+(3). A live range is an integer whose bit ``4 * position + slot`` says "this value occupies its register here"; two
+values
 interfere where the conjunction of their ranges is not zero. Python's integers make that test a few nanoseconds per
 thousand instructions.
 

@@ -1,6 +1,7 @@
 """List scheduling of straight runs by latency, with an eye on register pressure.
 
-A run ends at a fence, at a locked region and at the end of its block. Within a run, an instruction is ready when all it depends on has
+A run ends at a fence, at a locked region and at the end of its block. Within a run, an instruction is ready when all
+it depends on has
 been issued. Of the ready ones, the scheduler takes the one with the longest path of latencies behind it that need not
 stall; once more units of a register file are live than its budget allows, it prefers the one that frees most. The
 budget of a file is what the order of the text needs anyway, or the target's preferred number where that is more.
@@ -89,9 +90,7 @@ def _live_out(code: LowCode, liveness: Liveness, block: CodeBlock) -> set[int]:
     tail = block.instructions[-1]
     _ = tail
     return {
-        register.index
-        for register in code.registers
-        if any(mask >> end & 1 for mask in liveness.live[register.index])
+        register.index for register in code.registers if any(mask >> end & 1 for mask in liveness.live[register.index])
     }
 
 
@@ -155,7 +154,7 @@ def _schedule_run(
             over, total = pressure_delta(i)
             stall = max(0, earliest[i] - cycle)
             if crowded or over > 0:
-                key = (over, total if crowded else 0, stall, i)
+                key: tuple[int, ...] = (over, total if crowded else 0, stall, i)
             else:
                 key = (0, 0, stall, negative_height, total, i)
             if best < 0 or key < best_key:

@@ -37,7 +37,8 @@ def spill_registers(
 ) -> None:
     """Rewrite ``code`` so that ``registers`` live in memory.
 
-    A value is stored behind its definition and loaded in front of each use. A block parameter is stored by the ``COPY`` of each
+    A value is stored behind its definition and loaded in front of each use. A block parameter is stored by the
+    ``COPY`` of each
     predecessor, so it needs no register at all.
     """
     chosen = {register.index: register for register in registers}
@@ -79,9 +80,7 @@ def spill_registers(
                     )
                     temporary.spill_temp = True
                     before.extend(
-                        target.spill_reload(
-                            code, (temporary, 0, register.units), slot[register.index], instruction
-                        )
+                        target.spill_reload(code, (temporary, 0, register.units), slot[register.index], instruction)
                     )
                     slots.reloads += 1
                 instruction.uses[position] = (temporary, offset, units)

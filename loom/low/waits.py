@@ -1,10 +1,12 @@
 """Waits for outstanding operations: which counter must have come down to what in front of which instruction.
 
-A counter counts operations that are under way (loads, stores, LDS accesses …). Operations that finish in the order they were issued let
+A counter counts operations that are under way (loads, stores, LDS accesses …). Operations that finish in the order
+they were issued let
 an instruction wait for *its* producer only: "at most n younger ones are left". Operations that finish in any order,
 or kinds that share a counter without sharing an order, allow only "none is left".
 
-The analysis runs over the control-flow graph to a fixed point. At a join the state is the union: for every register the youngest
+The analysis runs over the control-flow graph to a fixed point. At a join the state is the union: for every register
+the youngest
 age that any path allows, and the larger number of outstanding operations.
 """
 
@@ -39,7 +41,8 @@ class WaitAccess:
     Attributes:
         touches: Units it reads or writes; each must have arrived.
         events: Operations that it starts.
-        drains: Counters that must come down to a value before it, with the reason (``barrier`` …): ``(counter, value, reason, kinds)``;
+        drains: Counters that must come down to a value before it, with the reason (``barrier`` …): ``(counter,
+            value, reason, kinds)``;
             ``kinds`` restricts the demand to the operations of these kinds, ``None`` means all.
         waits: Waits it performs itself: counter to value.
     """
@@ -77,8 +80,10 @@ class CounterModel:
 class _State:
     """Outstanding operations at one point.
 
-    ``upper[counter]`` counts operations issued so far; ``lower[counter]`` those known to have finished. ``units[unit][counter]``
-    is the number (as of ``upper``) of the youngest operation that writes the unit. ``kinds[counter][kind]`` is the number of the
+    ``upper[counter]`` counts operations issued so far; ``lower[counter]`` those known to have finished.
+    ``units[unit][counter]``
+    is the number (as of ``upper``) of the youngest operation that writes the unit. ``kinds[counter][kind]`` is the
+    number of the
     youngest operation of the kind. Producers go along for reports.
     """
 

@@ -76,7 +76,8 @@ class EntryState:
     """Which registers hold what when a wave starts.
 
     Attributes:
-        registers: By live-in key (``amdgpu.kernarg_segment_ptr``, ``amdgpu.workgroup_id.x`` …) the bank, the first index
+        registers: By live-in key (``amdgpu.kernarg_segment_ptr``, ``amdgpu.workgroup_id.x`` …) the bank, the first
+            index
             and the number of 32-bit registers. Work-item ids all point at ``v0`` on targets that pack them.
         user_sgprs: Number of user SGPRs.
         user_keys: User SGPR live-ins in register order.

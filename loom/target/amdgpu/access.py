@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import MachineInstruction, Register
@@ -14,7 +14,7 @@ _SINGLE = {"exec": OTHER, "m0": OTHER + 2, "scc": OTHER + 3, "flat_scratch": OTH
 _STATE = {"exec": (OTHER, OTHER + 1), "m0": (OTHER + 2,), "scc": (OTHER + 3,), "vcc": (SGPR + 106, SGPR + 107)}
 
 
-@lru_cache(maxsize=None)
+@cache
 def units_of(register: Register) -> tuple[int, ...]:
     """Unit numbers of a register; empty for ``off``, ``null`` and the apertures."""
     bank = register.bank
@@ -45,7 +45,7 @@ def state_units(names: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(unit for name in names for unit in _STATE.get(name, ()))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _shape(row: InstructionRow) -> tuple[tuple[tuple[bool, bool], ...], tuple[int, ...], tuple[int, ...]]:
     return (
         tuple((slot.is_def, slot.is_use) for slot in row.slots),

@@ -1,4 +1,5 @@
-"""AMDGPU as the target-neutral allocator sees it: register files, alignment, spill code, and what scheduling may spend."""
+"""AMDGPU as the target-neutral allocator sees it: register files, alignment, spill code, and what scheduling may
+spend."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ class AmdgpuTarget:
         vgpr_limit: VGPRs that may be given out.
     """
 
-    def __init__(self, processor: Processor, wave_size: int, private_bytes: int = 0, vgpr_limit: int | None = None) -> None:
+    def __init__(
+        self, processor: Processor, wave_size: int, private_bytes: int = 0, vgpr_limit: int | None = None
+    ) -> None:
         self.processor = processor
         self.generation = processor.generation
         self.wave_size = wave_size
@@ -62,7 +65,9 @@ class AmdgpuTarget:
         """Register file of a class; see :class:`loom.low.interface.BackendTarget`."""
         found = _FILES.get(register_class)
         if found is None:
-            raise error(f"AMDGPU has no register class {register_class}", "BACKEND/030", hint="known: " + ", ".join(_FILES))
+            raise error(
+                f"AMDGPU has no register class {register_class}", "BACKEND/030", hint="known: " + ", ".join(_FILES)
+            )
         return found
 
     def alignment(self, register_class: str, units: int) -> int:
@@ -123,7 +128,10 @@ class AmdgpuTarget:
             if register.register_class == "amdgpu.sgpr":
                 lane_register, lane = divmod(slot + unit, self.wave_size)
                 made = self.instruction(
-                    "v_writelane_b32", [], [ref], {"vdst": Register("vgpr", -1 - lane_register), "src1": lane_select(lane)}
+                    "v_writelane_b32",
+                    [],
+                    [ref],
+                    {"vdst": Register("vgpr", -1 - lane_register), "src1": lane_select(lane)},
                 )
             else:
                 front, saddr, refs, offset = self._scratch(code, self.private_bytes + 4 * (slot + unit))
@@ -192,7 +200,8 @@ def lane_select(lane: int) -> Operand:
 def preferred_pressure(processor: Processor, wave_size: int) -> dict[str, int]:
     """Live units up to which scheduling follows latency alone, by file.
 
-    Half of what still allows eight waves on a SIMD: the scheduler sees one block at a time, and what lives across it counts too.
+    Half of what still allows eight waves on a SIMD: the scheduler sees one block at a time, and what lives across it
+    counts too.
     """
     per_wave = processor.total_vgprs // 16 if wave_size == 32 else processor.total_vgprs // 32
     return {"vgpr": max(24, min(64, per_wave // 2)), "sgpr": 56}

@@ -1,6 +1,7 @@
 """Low text to Low code: one ``low.kernel.def`` as blocks of instructions with table rows.
 
-Slices, copies and assumptions become references; tuples and branch arguments become copies; resources and arguments become scalar loads
+Slices, copies and assumptions become references; tuples and branch arguments become copies; resources and arguments
+become scalar loads
 of the kernarg segment (the ABI step). The instructions that the text gives are never changed.
 """
 
@@ -34,15 +35,22 @@ from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand,
 from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits
 from loom.target.amdgpu.tables import find_row
 
-STATE_CLASSES = {"amdgpu.scc": "scc", "amdgpu.vcc": "vcc", "amdgpu.exec": "exec", "amdgpu.m0": "m0", "amdgpu.mode": "mode"}
+STATE_CLASSES = {
+    "amdgpu.scc": "scc",
+    "amdgpu.vcc": "vcc",
+    "amdgpu.exec": "exec",
+    "amdgpu.m0": "m0",
+    "amdgpu.mode": "mode",
+}
 """Classes whose register exists once, with the name of the state."""
 
 ENTRY_TRAITS = Traits(latency=1, issue="entry", side_effects=True)
 KERNARG_KEY = "amdgpu.kernarg_segment_ptr"
 _IDS = ("amdgpu.workitem_id.x", "amdgpu.workitem_id.y", "amdgpu.workitem_id.z")
 
-#: Attributes of ``low.op`` that are neither slots nor modifiers.
-_META = frozenset(("key", "form", "raw", "alias", "invariant", "volatile", "memory", "literal"))
+BUFFER_FORMAT = {"gfx11": 0x30016FAC, "gfx12": 0x30016FAC, "gfx9.4": 0x00027000}
+"""Last word of a raw buffer descriptor: 32-bit float elements, channels in order, and bounds checked by byte offset
+(gfx11, gfx12: OOB_SELECT 3). LLVM's default resource word for HSA is the same without the channel selects."""
 
 
 @dataclass(slots=True)
@@ -119,7 +127,7 @@ class CodeBuilder:
             self.current = self.blocks[block]
             for op in block.operations:
                 self._operation(op)
-            if not self.current.instructions or not self.current.instructions[-1].kind in (JUMP, BRANCH, RETURN):
+            if not self.current.instructions or self.current.instructions[-1].kind not in (JUMP, BRANCH, RETURN):
                 raise error("a block must end in a branch or low.return", "BACKEND/002", self.op.location)
         first = self.code.blocks[0]
         first.instructions[:0] = self.pending_entry
@@ -173,7 +181,13 @@ class CodeBuilder:
         return instruction
 
     def row_instruction(
-        self, mnemonic: str, defs: list[Ref], uses: list[Ref], operands: dict[str, Operand], location: Any, **modifiers: int
+        self,
+        mnemonic: str,
+        defs: list[Ref],
+        uses: list[Ref],
+        operands: dict[str, Operand],
+        location: Any,
+        **modifiers: int,
     ) -> Instruction:
         """An instruction of a table row: ``operands`` fill slots by name, the rest takes defs and uses in order."""
         row = find_row(self.generation, mnemonic)
@@ -213,7 +227,9 @@ class CodeBuilder:
             if name == "low.live_in":
                 key = str(op.attributes.get("key") or "")
                 if key in live_ins:
-                    raise error(f"live-in {key} is taken twice", "BACKEND/005", op.location, hint="use the first result")
+                    raise error(
+                        f"live-in {key} is taken twice", "BACKEND/005", op.location, hint="use the first result"
+                    )
                 if key not in LIVE_IN_CLASSES and not self.fixed:
                     known = ", ".join(sorted(LIVE_IN_CLASSES))
                     raise error(f"unknown live-in '{key}'", "BACKEND/005", op.location, hint=f"known: {known}")
@@ -229,7 +245,9 @@ class CodeBuilder:
         packed = {k for k in live_ins if ".packed." in k}
         if packed and any(k in live_ins for k in _IDS):
             raise error(
-                "packed and unpacked work-item ids cannot be mixed", "BACKEND/005", live_ins[next(iter(packed))].location
+                "packed and unpacked work-item ids cannot be mixed",
+                "BACKEND/005",
+                live_ins[next(iter(packed))].location,
             )
         if resources and sorted(resources) != list(range(len(resources))):
             missing = next(i for i in range(len(resources) + 1) if i not in resources)
@@ -255,7 +273,10 @@ class CodeBuilder:
             register = made.get((bank, index))
             if register is None:
                 register = made[bank, index] = self.code.new_register(
-                    f"amdgpu.{bank}", units, key.removeprefix("amdgpu.").replace(".", "_"), None if bank == "m0" else index
+                    f"amdgpu.{bank}",
+                    units,
+                    key.removeprefix("amdgpu.").replace(".", "_"),
+                    None if bank == "m0" else index,
                 )
                 head.defs.append((register, 0, units))
             ref: Ref = (register, 0, units)
@@ -371,19 +392,51 @@ class CodeBuilder:
         handler(self, op)
 
     def _low_op(self, op: IrOperation) -> None:
-        try:
-            made = self.low_instruction(op)
-        except LoomError:
-            raise
-        if made is not None:
+        if str(op.attributes["key"]).startswith("amdgpu.hal.buffer_descriptor"):
+            self._buffer_descriptor(op)
+            return
+        self.emit(self.low_instruction(op))
+
+    def _buffer_descriptor(self, op: IrOperation) -> None:
+        """The four words of a raw buffer descriptor: base address, number of bytes, format word."""
+        immediates = immediates_of(op)
+        binding = self.use(op.operands[0], op)
+        result = self._define(op.results[0])
+        words: list[Ref] = []
+
+        def word(mnemonic: str, uses: list[Ref], operands: dict[str, Operand]) -> Ref:
+            register = self.code.new_register("amdgpu.sgpr", 1)
+            made = self.row_instruction(mnemonic, [(register, 0, 1)], uses, operands, op.location)
+            made.origin = op
+            self.added_abi += 1
             self.emit(made)
+            return register, 0, 1
+
+        words.append((binding[0], binding[1], 1))
+        swizzle = int(immediates.get("cache_swizzle_stride", 0) or 0)
+        high = word("s_and_b32", [(binding[0], binding[1] + 1, 1)], {"ssrc1": Literal(0xFFFF)})
+        if swizzle:
+            # Bits 61:48 of the descriptor hold the stride; swizzling is enabled beside it.
+            high = word("s_or_b32", [high], {"ssrc1": Literal((swizzle & 0x3FFF) << 16 | 1 << 31)})
+        words.append(high)
+        if len(op.operands) > 1:
+            words.append(self.use(op.operands[1], op))
+        else:
+            extent = int(immediates.get("extent") or 0xFFFFFFFF)
+            words.append(word("s_mov_b32", [], {"ssrc0": Inline.integer(extent) or Literal(extent & 0xFFFFFFFF)}))
+        words.append(word("s_mov_b32", [], {"ssrc0": Literal(BUFFER_FORMAT[self.generation])}))
+        self.emit(
+            Instruction(COPY, "concat", [(result[0], unit, 1) for unit in range(4)], words, location=op.location)
+        )
 
     def low_instruction(self, op: IrOperation) -> Instruction:
         """The instruction of a ``low.op`` or ``low.const``."""
         key = str(op.attributes["key"])
         immediates = immediates_of(op)
         types = [value.type for value in op.operands]
-        return self._resolved(op, resolve(self.generation, key, immediates, self.wave_size, op.location, types), immediates)
+        return self._resolved(
+            op, resolve(self.generation, key, immediates, self.wave_size, op.location, types), immediates
+        )
 
     def _resolved(self, op: IrOperation, resolved: Resolved, attributes: dict[str, Any]) -> Instruction:
         location = op.location
@@ -513,7 +566,8 @@ class CodeBuilder:
         return False
 
     def _hint(self, made: Instruction) -> None:
-        """Lane masks that a compare or a carry writes go to VCC where that is free: the short encodings can name only VCC."""
+        """Lane masks that a compare or a carry writes go to VCC where that is free: the short encodings can name
+        only VCC."""
         row = made.payload.row
         if made.traits.issue not in ("valu", "trans"):
             return
@@ -622,9 +676,11 @@ class CodeBuilder:
         mnemonic = str(immediates_of(op).get("branch") or "")
         register_class = condition[0].register_class
         if not mnemonic:
-            mnemonic = {"amdgpu.scc": "s_cbranch_scc1", "amdgpu.vcc": "s_cbranch_vccnz", "amdgpu.exec": "s_cbranch_execnz"}.get(
-                register_class, ""
-            )
+            mnemonic = {
+                "amdgpu.scc": "s_cbranch_scc1",
+                "amdgpu.vcc": "s_cbranch_vccnz",
+                "amdgpu.exec": "s_cbranch_execnz",
+            }.get(register_class, "")
         if not mnemonic:
             raise error(
                 f"a branch needs a condition in reg<amdgpu.scc>, not in reg<{register_class}>",
@@ -715,12 +771,19 @@ class CodeBuilder:
             part = self.code.new_register(result[0].register_class, 1)
             parts.append((part, 0, 1))
             made = self.row_instruction(
-                "scratch_load_b32", [(part, 0, 1)], [], {"vaddr": OFF, "saddr": OFF}, op.location, offset=offset + 4 * unit
+                "scratch_load_b32",
+                [(part, 0, 1)],
+                [],
+                {"vaddr": OFF, "saddr": OFF},
+                op.location,
+                offset=offset + 4 * unit,
             )
             made.origin = op
             self.emit(made)
         self.emit(
-            Instruction(COPY, "concat", [(result[0], unit, 1) for unit in range(result[2])], parts, location=op.location)
+            Instruction(
+                COPY, "concat", [(result[0], unit, 1) for unit in range(result[2])], parts, location=op.location
+            )
         )
 
     # Scheduling marks

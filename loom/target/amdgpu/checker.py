@@ -1,6 +1,7 @@
 """Independent check of a final machine program: values, waits, hazards.
 
-Nothing here is shared with the allocator, the wait analysis or the hazard walk: values are followed symbolically through the machine code,
+Nothing here is shared with the allocator, the wait analysis or the hazard walk: values are followed symbolically
+through the machine code,
 outstanding operations are kept one by one, hazards are searched backwards from each instruction.
 """
 
@@ -225,7 +226,11 @@ def _wait_values(instruction: MachineInstruction, generation: str) -> dict[str, 
     number = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0)
     if name == "s_waitcnt":
         if generation == "gfx9.4":
-            return {"vmcnt": (number & 15) + (number >> 14 << 4), "lgkmcnt": number >> 8 & 15, "expcnt": number >> 4 & 7}
+            return {
+                "vmcnt": (number & 15) + (number >> 14 << 4),
+                "lgkmcnt": number >> 8 & 15,
+                "expcnt": number >> 4 & 7,
+            }
         return {"vmcnt": number >> 10, "lgkmcnt": number >> 4 & 63, "expcnt": number & 7}
     if name in ("s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt"):
         return {name[7:].split("_", 1)[0]: number >> 8, "dscnt": number & 63}
@@ -255,7 +260,8 @@ def _flow(program: MachineProgram) -> list[list[int]]:
 def check_waits(
     program: MachineProgram, generation: str, barrier_memory: Mapping[int, str] | None = None
 ) -> list[Finding]:
-    """Every register that an outstanding operation writes is waited for before it is touched; every barrier covers the stores."""
+    """Every register that an outstanding operation writes is waited for before it is touched; every barrier covers
+    the stores."""
     barrier_memory = barrier_memory or {}
     findings: dict[tuple[str, int], Finding] = {}
     flow = _flow(program)
@@ -313,7 +319,8 @@ def check_waits(
                             "wait",
                             program.blocks[index].label,
                             str(name),
-                            f"{place[0]}{place[1]} is used while {numbered[producer][0].row.mnemonic} is under way ({counter})",
+                            f"{place[0]}{place[1]} is used while {numbered[producer][0].row.mnemonic} is under way "
+                            f"({counter})",
                         ),
                     )
             if name == "s_barrier" or name.startswith("s_barrier_signal"):
@@ -421,7 +428,12 @@ def check_hazards(program: MachineProgram, generation: str) -> list[Finding]:
                     written = _vector_results(earlier)
                     if kind == "trans" and trans_matters and written & sources:
                         findings.append(
-                            Finding("hazard", block.label, instruction.row.mnemonic, f"uses the result of {earlier.row.mnemonic} too early")
+                            Finding(
+                                "hazard",
+                                block.label,
+                                instruction.row.mnemonic,
+                                f"uses the result of {earlier.row.mnemonic} too early",
+                            )
                         )
                         ended = True
                         break
@@ -433,7 +445,12 @@ def check_hazards(program: MachineProgram, generation: str) -> list[Finding]:
                                 a_and_b.update(range(operand.index, operand.index + operand.units))
                         if a_and_b & written:
                             findings.append(
-                                Finding("hazard", block.label, instruction.row.mnemonic, "multiplies the result of the WMMA in front")
+                                Finding(
+                                    "hazard",
+                                    block.label,
+                                    instruction.row.mnemonic,
+                                    "multiplies the result of the WMMA in front",
+                                )
                             )
                     valus += 1
                     others += kind == "trans"
@@ -483,12 +500,14 @@ def _vector_results(instruction: MachineInstruction) -> set[int]:
 def check_pairs(before: list[list[MachineInstruction]], after: list[list[MachineInstruction]]) -> list[Finding]:
     """Whether merging instructions into pairs kept every block's meaning.
 
-    Both versions of a block are run symbolically, each instruction an unknown function of what it reads; registers at the end
+    Both versions of a block are run symbolically, each instruction an unknown function of what it reads; registers
+    at the end
     and the sequence of instructions that are not plain vector arithmetic must agree.
     """
     findings = []
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
-        if _symbolic(old) != _symbolic(new):
+        numbers: dict[object, int] = {}
+        if _symbolic(old, numbers) != _symbolic(new, numbers):
             findings.append(Finding("allocation", str(number), "v_dual", "pairing changed the meaning of the block"))
     return findings
 
@@ -496,13 +515,14 @@ def check_pairs(before: list[list[MachineInstruction]], after: list[list[Machine
 _SYMMETRIC = frozenset(("fmac_f32", "mul_f32", "add_f32", "max_f32", "min_f32", "add_nc_u32", "and_b32"))
 
 
-def _symbolic(block: list[MachineInstruction]) -> tuple[dict[Place, object], list[object]]:
+def _symbolic(
+    block: list[MachineInstruction], numbers: dict[object, int]
+) -> tuple[dict[Place, object], list[object]]:
     state: dict[Place, object] = {}
     effects: list[object] = []
-    memory_state: dict[object, int] = {}
 
     def number(term: object) -> int:
-        return memory_state.setdefault(term, len(memory_state))
+        return numbers.setdefault(term, len(numbers))
 
     def read(operand: object) -> object:
         if isinstance(operand, Register):
@@ -535,7 +555,12 @@ def _symbolic(block: list[MachineInstruction]) -> tuple[dict[Place, object], lis
             for slot, operand in zip(half.row.slots, half.operands, strict=True):
                 if slot.is_def and isinstance(operand, Register):
                     old = tuple(state.get(place, place) for place in _places(operand))
-                    results.append((operand, (term, slot.name.replace("vsrc", "src"), old if "exec" in half.row.implicit_uses else None)))
+                    results.append(
+                        (
+                            operand,
+                            (term, slot.name.replace("vsrc", "src"), old if "exec" in half.row.implicit_uses else None),
+                        )
+                    )
             for state_name in half.row.implicit_defs:
                 state[(state_name, 0) if state_name != "vcc" else ("sgpr", 106)] = (term, state_name)
         for register, value in results:

@@ -27,7 +27,8 @@ def _clause_kind(instruction: MachineInstruction) -> str | None:
 
 
 def insert_clauses(program: MachineProgram, generation: str) -> int:
-    """Put ``s_clause`` in front of runs of two or more loads of one kind that do not feed one another; returns how many."""
+    """Put ``s_clause`` in front of runs of two or more loads of one kind that do not feed one another; returns how
+    many."""
     if generation not in ("gfx11", "gfx12"):
         return 0
     row = find_row(generation, "s_clause")
@@ -35,38 +36,37 @@ def insert_clauses(program: MachineProgram, generation: str) -> int:
         return 0
     made = 0
     for block in program.blocks:
-        result: list[MachineInstruction] = []
-        run: list[MachineInstruction] = []
-        kind: str | None = None
+        runs: list[tuple[str | None, list[MachineInstruction]]] = []
         written: set[int] = set()
-
-        def flush() -> None:
-            nonlocal made
-            if len(run) > 1:
+        for instruction in block.instructions:
+            kind = _clause_kind(instruction)
+            reads, writes = reads_and_writes(instruction) if kind is not None else ([], [])
+            fits = (
+                kind is not None
+                and bool(runs)
+                and runs[-1][0] == kind
+                and len(runs[-1][1]) < MAXIMUM_CLAUSE
+                and written.isdisjoint(reads)
+            )
+            if fits:
+                runs[-1][1].append(instruction)
+            else:
+                runs.append((kind, [instruction]))
+                written = set()
+            written.update(writes)
+        result: list[MachineInstruction] = []
+        for kind, run in runs:
+            if kind is not None and len(run) > 1:
                 result.append(MachineInstruction(row, None, (Immediate(len(run) - 1),), location=run[0].location))
                 made += 1
             result.extend(run)
-            run.clear()
-            written.clear()
-
-        for instruction in block.instructions:
-            mine = _clause_kind(instruction)
-            reads, writes = reads_and_writes(instruction) if mine is not None else ([], [])
-            if mine is None or mine != kind or len(run) >= MAXIMUM_CLAUSE or not written.isdisjoint(reads):
-                flush()
-            kind = mine
-            if mine is None:
-                result.append(instruction)
-            else:
-                run.append(instruction)
-                written.update(writes)
-        flush()
         block.instructions = result
     return made
 
 
 def release_registers(program: MachineProgram, generation: str) -> int:
-    """Give the vector registers back in front of each end of the program that stores are still under way at; returns how many."""
+    """Give the vector registers back in front of each end of the program that stores are still under way at; returns
+    how many."""
     if generation != "gfx11":
         return 0
     send, nop = find_row(generation, "s_sendmsg"), find_row(generation, "s_nop")

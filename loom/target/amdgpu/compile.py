@@ -29,7 +29,8 @@ class CompileOptions:
     """What a compile is asked for.
 
     Attributes:
-        target: Configuration that overrides the kernels' own target; ``None``: what each kernel names, else ``gfx1100``.
+        target: Configuration that overrides the kernels' own target; ``None``: what each kernel names, else
+            ``gfx1100``.
         pipeline: ``default``, ``none``, ``@symbol`` or a comma-separated list of passes.
         root: Symbol or export name of the kernel to compile; ``None``: every kernel of the module.
         config: Config bindings by key.
@@ -62,7 +63,8 @@ class CompiledKernel:
         symbol: Symbol in the module.
         program: The final machine program.
         resources: What it needs from the hardware.
-        added: What the emitter added to the instructions of the input: counts by ``abi copies spills reloads waits hazards
+        added: What the emitter added to the instructions of the input: counts by ``abi copies spills reloads waits
+            hazards
             clauses release``.
         low_text: Text of the Low the backend was given, empty unless a report was asked for.
     """

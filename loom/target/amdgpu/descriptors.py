@@ -2,13 +2,17 @@
 
 Two spellings lead to one row:
 
-* **Table form** (lifted code, lowering): LLVM's mnemonic; registers in slot order, constants as immediates named after their slot
+* **Table form** (lifted code, lowering): LLVM's mnemonic; registers in slot order, constants as immediates named
+after their slot
   (docs/lift.md).
-* **Reference form** (section 5.7 of the language reference): the public mnemonics, where a suffix says which source is an immediate
-  (``v_add_f32_lit``, ``v_lshlrev_b32_src0_inline``), which address parts there are (``_saddr``, ``_vaddr``, ``_offset_only``), or which
+* **Reference form** (section 5.7 of the language reference): the public mnemonics, where a suffix says which source
+is an immediate
+  (``v_add_f32_lit``, ``v_lshlrev_b32_src0_inline``), which address parts there are (``_saddr``, ``_vaddr``,
+  ``_offset_only``), or which
   register is written (``s_mov_b32_m0``).
 
-:func:`resolve` turns either into rows with constants in place; :func:`amdgpu_descriptor_set` gives parser and verifier their view.
+:func:`resolve` turns either into rows with constants in place; :func:`amdgpu_descriptor_set` gives parser and
+verifier their view.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from loom.diagnostics import Location, error
@@ -112,7 +116,8 @@ class Variant:
 
     Attributes:
         row: Its row.
-        immediates: Immediate name to (slot, how): ``lit`` a literal, ``inline`` an inline constant, ``any`` whichever fits, ``field``.
+        immediates: Immediate name to (slot, how): ``lit`` a literal, ``inline`` an inline constant, ``any``
+            whichever fits, ``field``.
         fixed: Slots with a constant of their own.
         modifiers: Modifiers that the name implies.
         form: Encoding form that the name implies.
@@ -193,7 +198,7 @@ def _no_offset(row: InstructionRow, slot: str) -> Operand:
     return Inline(128) if "inline" in kinds and "off" not in kinds else OFF if "off" in kinds else Register("null")
 
 
-@lru_cache(maxsize=None)
+@cache
 def variant_of(generation: str, name: str) -> Variant | None:
     """The reference-form meaning of a mnemonic, or ``None`` where it has none besides its row."""
     direct = row_of(generation, name)
@@ -205,7 +210,11 @@ def variant_of(generation: str, name: str) -> Variant | None:
             literal = next(slot.name for slot in direct.slots if slot.is_use and slot.kinds == ("literal",))
             return Variant(direct, (("imm32", literal, "lit"),))
         if mnemonic == "s_waitcnt":
-            return Variant(direct, (("vmcnt", "simm16", "wait"), ("lgkmcnt", "simm16", "wait"), ("expcnt", "simm16", "wait")), positional=False)
+            return Variant(
+                direct,
+                (("vmcnt", "simm16", "wait"), ("lgkmcnt", "simm16", "wait"), ("expcnt", "simm16", "wait")),
+                positional=False,
+            )
         if mnemonic in ("s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_lgkmcnt", "s_waitcnt_expcnt"):
             fixed = (("sdst", Register("null")),) if _has(direct, "sdst") else ()
             return Variant(direct, ((mnemonic.removeprefix("s_waitcnt_"), "simm16", "field"),), fixed, positional=False)
@@ -295,7 +304,9 @@ def _exec_xor(row: InstructionRow) -> Variant | None:
     exec_register = Register("exec", 0, 2)
     if not _has(row, "sdst", "ssrc0"):
         return None
-    return Variant(row, fixed=(("sdst", exec_register), ("ssrc0", exec_register)), state_defs=("exec",), state_uses=("exec",))
+    return Variant(
+        row, fixed=(("sdst", exec_register), ("ssrc0", exec_register)), state_defs=("exec",), state_uses=("exec",)
+    )
 
 
 def _identity(row: InstructionRow) -> Variant | None:
@@ -388,7 +399,8 @@ def _constant(value: Any, how: str, slot: OperandSlot, name: str, location: Loca
 
 
 def encode_waitcnt(generation: str, vmcnt: int, expcnt: int, lgkmcnt: int) -> int:
-    """The ``simm16`` of ``s_waitcnt``. Field positions: AMDGPUUsage / LLVM's AMDGPU base information, per generation."""
+    """The ``simm16`` of ``s_waitcnt``. Field positions: AMDGPUUsage / LLVM's AMDGPU base information, per
+    generation."""
     if generation == "gfx9.4":
         vm = min(vmcnt, 63)
         return (vm & 15) | (vm >> 4 << 14) | (min(expcnt, 7) << 4) | (min(lgkmcnt, 15) << 8)
@@ -464,7 +476,11 @@ def unknown_instruction(generation: str, name: str, location: Location | None) -
 
 
 def _table_half(
-    generation: str, name: str, immediates: Mapping[str, Any], location: Location | None, row: InstructionRow | None = None
+    generation: str,
+    name: str,
+    immediates: Mapping[str, Any],
+    location: Location | None,
+    row: InstructionRow | None = None,
 ) -> Half:
     row = row if row is not None else row_of(generation, name)
     if row is None:
@@ -497,7 +513,7 @@ def _table_half(
     return half
 
 
-@lru_cache(maxsize=None)
+@cache
 def _names_of(row: InstructionRow) -> tuple[dict[str, int], frozenset[str]]:
     return {slot.name: i for i, slot in enumerate(row.slots)}, frozenset(m.name for m in row.modifiers)
 
@@ -557,7 +573,8 @@ def _reference_form(
             half.modifiers[name] = int(value)
         elif row.slot_index(name) >= 0:
             index = row.slot_index(name)
-            half.fixed[index] = _slot_constant(value, row.slots[index], int(immediates.get("literal", 0)), name, location)
+            literal = int(immediates.get("literal", 0))
+            half.fixed[index] = _slot_constant(value, row.slots[index], literal, name, location)
         else:
             raise error(f"{row.mnemonic} has no immediate '{name}'", "BACKEND/022", location)
     if waits:
@@ -686,7 +703,8 @@ _STATE_RESULTS = ("s_cmp", "s_cmpk", "s_bitcmp")
 def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row: bool, asm: bool) -> Descriptor:
     """A descriptor.
 
-    The asm view has exactly the results that the reference's text names. The view by key takes the table form too: sources
+    The asm view has exactly the results that the reference's text names. The view by key takes the table form too:
+    sources
     may be immediates, state may be results.
     """
     constant = {entry[1] for entry in variant.immediates} if variant is not None else set()
@@ -706,17 +724,23 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
             results.append(DescriptorResult(slot.name, shown, max(1, slot.units), _part(slot), False, tied))
         if slot.is_use and not (slot.name in constant and (asm or not with_row)):
             if classes:
-                optional = not _strict(slot) and not asm or (asm and "off" in slot.kinds)
+                optional = (not _strict(slot) and not asm) or (asm and "off" in slot.kinds)
                 operands.append(DescriptorOperand(slot.name, classes, max(1, slot.units), _part(slot), False, optional))
             elif slot.name not in constant:
                 immediates.append(DescriptorImmediate(slot.name, 32, True, default=None if asm else 0, positional=asm))
     for state in row.implicit_defs:
-        named = row.mnemonic.startswith(_STATE_RESULTS) or "saveexec" in name or (state == "scc" and name.startswith("s_xor_b") and "exec" in name)
+        named = (
+            row.mnemonic.startswith(_STATE_RESULTS)
+            or "saveexec" in name
+            or (state == "scc" and name.startswith("s_xor_b") and "exec" in name)
+        )
         if state in ("scc", "vcc", "exec", "m0") and (not asm or (named and state == "scc")):
             results.append(DescriptorResult(state, (f"amdgpu.{state}",), 1, None, True))
     if asm:
         for state in row.implicit_uses:
-            if state in ("scc", "vcc") and row.mnemonic.startswith(("s_cselect", "s_addc", "s_subb", "s_add_co_ci", "v_div_fmas")):
+            if state in ("scc", "vcc") and row.mnemonic.startswith(
+                ("s_cselect", "s_addc", "s_subb", "s_add_co_ci", "v_div_fmas")
+            ):
                 operands.append(DescriptorOperand(state, (f"amdgpu.{state}",), 1, None, True, True))
     if variant is not None:
         for imm_name, _slot, how in variant.immediates:
@@ -727,9 +751,7 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
                 DescriptorImmediate(imm_name, 32, True, default=default, positional=variant.positional and asm)
             )
     for modifier in row.modifiers:
-        immediates.append(
-            DescriptorImmediate(modifier.name, modifier.width, modifier.signed, default=modifier.default)
-        )
+        immediates.append(DescriptorImmediate(modifier.name, modifier.width, modifier.signed, default=modifier.default))
     effects: set[str] = set()
     if row.memory is not None:
         if row.memory.kind in ("load", "atomic", "load_lds"):
@@ -742,7 +764,7 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
         effects.add("control")
     if row.mnemonic.startswith(("s_barrier", "s_wait", "s_sendmsg", "s_sleep", "s_nop", "s_setprio")):
         effects.add("barrier")
-    if variant is not None and variant.state_defs or "exec" in row.implicit_defs:
+    if (variant is not None and variant.state_defs) or "exec" in row.implicit_defs:
         effects.add("write")
     return Descriptor(
         f"amdgpu.{name}",

@@ -1,6 +1,7 @@
 """Pairs of vector instructions as one dual-issue (VOPD) instruction: gfx11 and gfx12, wave32.
 
-Rules (AMD's RDNA 3 and RDNA 4 ISA documents, "Dual issue VALU"): the two halves are independent; one destination is even and
+Rules (AMD's RDNA 3 and RDNA 4 ISA documents, "Dual issue VALU"): the two halves are independent; one destination is
+even and
 the other odd; the first sources come from different VGPR banks (index modulo 4), and so do the second ones; at most two
 scalar values, one of them a literal that both may use; a third source is the destination itself.
 """
@@ -8,7 +9,7 @@ scalar values, one of them a literal that both may use; a third source is the de
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from loom.target.amdgpu.access import reads_and_writes
 from loom.target.amdgpu.instruction import InstructionRow
@@ -52,7 +53,7 @@ class _Half:
     scalars: tuple[Register, ...]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _dual_row(generation: str, mnemonic: str) -> InstructionRow | None:
     name = _HALVES.get(mnemonic)
     return None if name is None else find_row(generation, name)
@@ -62,11 +63,22 @@ def _half(instruction: MachineInstruction, generation: str, swapped: bool = Fals
     """The instruction as a half, ``None`` where it cannot be one."""
     row = instruction.row
     dual = _dual_row(generation, row.mnemonic)
-    if dual is None or instruction.form not in (None, "e32") or instruction.modifiers or instruction.raw or instruction.y:
+    if (
+        dual is None
+        or instruction.form not in (None, "e32")
+        or instruction.modifiers
+        or instruction.raw
+        or instruction.y
+    ):
         return None
     by_name = {slot.name: operand for slot, operand in zip(row.slots, instruction.operands, strict=True)}
     destination = by_name.get("vdst")
-    if not isinstance(destination, Register) or destination.bank != "vgpr" or destination.units != 1 or destination.half:
+    if (
+        not isinstance(destination, Register)
+        or destination.bank != "vgpr"
+        or destination.units != 1
+        or destination.half
+    ):
         return None
     first = by_name.get("src0")
     second = by_name.get("vsrc1", by_name.get("src1"))
@@ -169,11 +181,13 @@ def pair_instructions(
                 continue
             crossed_reads: set[int] = set()
             crossed_writes: set[int] = set()
-            reads_first, writes_first = access[i]
+            writes_first = access[i][1]
             for j in range(i + 1, min(i + 1 + WINDOW, len(instructions))):
                 second = instructions[j]
                 reads, writes = access[j]
-                blocked = id(second) in keep or second.row.issue_class in ("branch",) or "exec" in second.row.implicit_defs
+                blocked = (
+                    id(second) in keep or second.row.issue_class in ("branch",) or "exec" in second.row.implicit_defs
+                )
                 candidate = j not in taken and not blocked and _dual_row(generation, second.row.mnemonic) is not None
                 if candidate:
                     independent = not (

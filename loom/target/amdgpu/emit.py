@@ -1,7 +1,9 @@
 """Allocated Low code to a machine program: physical registers, copies, branches.
 
-Copies of vector registers under a partial EXEC are made for all lanes: a value's old lanes matter wherever a masked write passes them
-through, so EXEC is set to all ones around such copies. Where EXEC is what the kernel was entered with, a plain move does.
+Copies of vector registers under a partial EXEC are made for all lanes: a value's old lanes matter wherever a masked
+write passes them
+through, so EXEC is set to all ones around such copies. Where EXEC is what the kernel was entered with, a plain move
+does.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ class Emitted:
         copies: Moves that were emitted.
         barrier_memory: By ``id`` of a barrier which memory it publishes, where the text says.
         lane_registers: Vector registers reserved for spilled scalars.
-        moves: ``id`` of the machine instructions that are copies of the allocator's; their ``source`` is the copy, or the tied instruction.
+        moves: ``id`` of the machine instructions that are copies of the allocator's; their ``source`` is the copy,
+            or the tied instruction.
     """
 
     program: MachineProgram
@@ -128,7 +131,7 @@ class Emitter:
                 if self.allocation is not None:
                     listed = self.allocation.tie_copies.get(instruction.position)
                     if listed:
-                        moves = []
+                        moves: list[Move] = []
                         for copy in listed:
                             file, source = self.location(copy.source)
                             target = self.allocation.location[copy.temporary.index]
@@ -151,7 +154,11 @@ class Emitter:
         else:
             body.append(machine)
         origin = instruction.origin
-        memory = getattr(origin, "attributes", {}).get("memory") if origin is not None and not isinstance(origin, str) else None
+        memory = (
+            getattr(origin, "attributes", {}).get("memory")
+            if origin is not None and not isinstance(origin, str)
+            else None
+        )
         if memory is None and origin is not None and not isinstance(origin, str):
             inner = origin.attributes.get("immediates")
             memory = inner.get("memory") if isinstance(inner, dict) else None
@@ -164,17 +171,17 @@ class Emitter:
         defs, uses = instruction.defs, instruction.uses
         for slot, entry in zip(row.slots, payload.operands, strict=True):
             if entry.__class__.__name__ == "RegisterSlot":
-                ref = defs[entry.index] if entry.kind == 0 else uses[entry.index]  # type: ignore[union-attr]
+                ref = defs[entry.index] if entry.kind == 0 else uses[entry.index]
                 units = None
                 if slot.type == "mask":
                     units = self.mask_units
                     if ref[2] < units:
                         units = ref[2]
-                operands.append(self.register(ref, entry.half, units))  # type: ignore[union-attr]
-            elif entry.__class__ is Register and entry.bank in ("exec", "vcc") and slot.units_for(self.wave_size) == 1:  # type: ignore[union-attr]
-                operands.append(Register(entry.bank, entry.index, 1))  # type: ignore[union-attr]
-            elif entry.__class__ is Register and entry.bank == "vgpr" and entry.index < 0:  # type: ignore[union-attr]
-                operands.append(Register("vgpr", self._lane_base - 1 - entry.index))  # type: ignore[union-attr]
+                operands.append(self.register(ref, entry.half, units))
+            elif entry.__class__ is Register and entry.bank in ("exec", "vcc") and slot.units_for(self.wave_size) == 1:
+                operands.append(Register(entry.bank, entry.index, 1))
+            elif entry.__class__ is Register and entry.bank == "vgpr" and entry.index < 0:
+                operands.append(Register("vgpr", self._lane_base - 1 - entry.index))
             else:
                 operands.append(entry)  # type: ignore[arg-type]
         y = None if payload.y is None else self._machine(payload.y, instruction)
@@ -187,7 +194,8 @@ class Emitter:
             for definition, use in zip(instruction.defs, instruction.uses, strict=True):
                 if self.location(definition) != self.location(use):
                     raise error(
-                        f"%{use[0].name or use[0].index} would have to be copied to %{definition[0].name or definition[0].index}, "
+                        f"%{use[0].name or use[0].index} would have to be copied to "
+                        f"%{definition[0].name or definition[0].index}, "
                         "but allocation(fixed) emits nothing that is not written",
                         "BACKEND/032",
                         instruction.location,
@@ -204,7 +212,9 @@ class Emitter:
                 )
         self._moves(body, copy_moves(self.allocation, instruction), instruction, full)
 
-    def _moves(self, body: list[MachineInstruction], moves: Sequence[Move], instruction: Instruction, full: bool) -> None:
+    def _moves(
+        self, body: list[MachineInstruction], moves: Sequence[Move], instruction: Instruction, full: bool
+    ) -> None:
         if not moves:
             return
         assert self.allocation is not None
@@ -213,9 +223,7 @@ class Emitter:
             assert self.allocation is not None
             found = self.allocation.free_register(file, instruction.position, self.target.allocatable(file))
             if found < 0:
-                raise error(
-                    f"no {file} register is free to exchange two values", "BACKEND/034", instruction.location
-                )
+                raise error(f"no {file} register is free to exchange two values", "BACKEND/034", instruction.location)
             self.allocation.high_water[file] = max(self.allocation.high_water.get(file, 0), found + 1)
             return found
 
@@ -252,7 +260,9 @@ class Emitter:
             elif move.file == "vgpr":
                 vector.append(
                     machine_instruction(
-                        self.target.generation, "v_mov_b32", (Register("vgpr", move.target), Register("vgpr", move.source))
+                        self.target.generation,
+                        "v_mov_b32",
+                        (Register("vgpr", move.target), Register("vgpr", move.source)),
                     )
                 )
             else:
@@ -385,7 +395,9 @@ def _exec_states(code: LowCode) -> list[list[bool]]:
     """For every block and instruction whether EXEC is, in front of it, what the kernel was entered with."""
     count = len(code.blocks)
     entry = [True] * count
-    saved: set[int] = {r.index for i in code.instructions() for r, _, _ in i.defs if i.kind == OP and "saveexec" in str(i.payload)}
+    saved: set[int] = {
+        r.index for i in code.instructions() for r, _, _ in i.defs if i.kind == OP and "saveexec" in str(i.payload)
+    }
 
     def run(block: CodeBlock, state: bool, result: list[bool] | None, lost: set[int]) -> bool:
         for instruction in block.instructions:

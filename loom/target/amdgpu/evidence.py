@@ -1,6 +1,7 @@
 """What a compile tells about itself: the compile report of every kernel.
 
-Counts are static counts of the final program unless a name says otherwise; bytes are bytes a work-item (a lane) moves, scalar loads counted
+Counts are static counts of the final program unless a name says otherwise; bytes are bytes a work-item (a lane)
+moves, scalar loads counted
 once a wave. Every row that stems from the text carries its location.
 """
 
@@ -44,7 +45,8 @@ def collect_report(
 ) -> dict[str, Any]:
     """The report of a compilation.
 
-    With one kernel its fields stand at the top too; ``entries.rows`` has one entry a kernel. ``details`` adds the row tables.
+    With one kernel its fields stand at the top too; ``entries.rows`` has one entry a kernel. ``details`` adds the
+    row tables.
     """
     rows = [kernel_report(backend, details) for backend in backends]
     report: dict[str, Any] = {
@@ -138,10 +140,9 @@ def instruction_mix(instructions: Sequence[MachineInstruction]) -> dict[str, int
     return mix
 
 
-def memory_economics(
-    backend: KernelBackend, instructions: Sequence[MachineInstruction], items: int
-) -> dict[str, Any]:
-    """Bytes by space and kind: as Low says, as the program issues them, and for the whole dispatch where its size is known."""
+def memory_economics(backend: KernelBackend, instructions: Sequence[MachineInstruction], items: int) -> dict[str, Any]:
+    """Bytes by space and kind: as Low says, as the program issues them, and for the whole dispatch where its size is
+    known."""
     issued: Counter[str] = Counter()
     packets: Counter[str] = Counter()
     for instruction in instructions:
@@ -162,7 +163,9 @@ def memory_economics(
     if count is not None:
         lanes = items * count[0] * count[1] * count[2]
         waves = -(-items // backend.wave_size) * count[0] * count[1] * count[2]
-        dispatch = {key: value * (waves if key.startswith("constant") else lanes) for key, value in sorted(issued.items())}
+        dispatch = {
+            key: value * (waves if key.startswith("constant") else lanes) for key, value in sorted(issued.items())
+        }
     return {
         "source_low": dict(sorted(source.items())),
         "per_workitem_issued": dict(sorted(issued.items())),
@@ -327,7 +330,9 @@ def _pressure_origins(backend: KernelBackend) -> list[dict[str, Any]]:
                 live = allocation.liveness.live[register.index]
                 units = sum(1 for mask in live if mask & window)
                 if units:
-                    found.append((max(m.bit_count() for m in live), register, units, allocation.location[register.index], at))
+                    found.append(
+                        (max(m.bit_count() for m in live), register, units, allocation.location[register.index], at)
+                    )
         found.sort(key=lambda entry: -entry[0])
         rows.extend(
             {

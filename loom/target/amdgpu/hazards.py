@@ -2,10 +2,13 @@
 
 Facts from LLVM's hazard recognizer for the AMDGPU target (which processors have a hazard, distances, and what ends it):
 
-* **VALU use of a TRANS result** (gfx1100–1103): a vector instruction reads a VGPR that a transcendental one wrote, with at most five
+* **VALU use of a TRANS result** (gfx1100–1103): a vector instruction reads a VGPR that a transcendental one wrote,
+with at most five
   vector instructions and one transcendental in between: ``s_waitcnt_depctr`` with ``va_vdst(0)``.
-* **VALU partial forwarding** (gfx11, wave64): two sources written by vector instructions before and behind a scalar write of EXEC.
-* **VALU mask write** (gfx11, wave64): a scalar instruction overwrites a register that a vector instruction reads as a lane mask: ``sa_sdst(0)``
+* **VALU partial forwarding** (gfx11, wave64): two sources written by vector instructions before and behind a scalar
+write of EXEC.
+* **VALU mask write** (gfx11, wave64): a scalar instruction overwrites a register that a vector instruction reads as
+a lane mask: ``sa_sdst(0)``
   behind the scalar write.
 * **WMMA after WMMA** (gfx11, gfx12): the A or B matrix is the result of the WMMA right in front: ``v_nop``.
 * **VALU read of an SGPR written after a VALU read** (gfx12): ``sa_sdst(0)`` in front.
@@ -33,7 +36,15 @@ MASK_EXPIRY = 16
 
 _TRANS_PROCESSORS = frozenset(("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx11-generic"))
 
-_MASK_READERS = ("v_cndmask", "v_add_co_ci", "v_sub_co_ci", "v_subrev_co_ci", "v_div_fmas", "v_div_scale", "v_dual_cndmask")
+_MASK_READERS = (
+    "v_cndmask",
+    "v_add_co_ci",
+    "v_sub_co_ci",
+    "v_subrev_co_ci",
+    "v_div_fmas",
+    "v_div_scale",
+    "v_dual_cndmask",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +65,8 @@ def _is_trans(instruction: MachineInstruction) -> bool:
 
 
 def _ends_vector_wait(instruction: MachineInstruction) -> bool:
-    """Whether the instruction makes the hardware wait for vector results: memory instructions, exports, ``va_vdst(0)``."""
+    """Whether the instruction makes the hardware wait for vector results: memory instructions, exports,
+    ``va_vdst(0)``."""
     row = instruction.row
     if row.memory is not None and row.memory.space in ("global", "flat", "scratch", "buffer", "lds", "gds"):
         return True
@@ -133,7 +145,11 @@ class HazardScan:
                         hazard = Hazard("wmma", "v_nop")
                 if trans and hazard is None:
                     reads, _ = reads_and_writes(instruction)
-                    live = {unit for unit, valus, others in trans if valus <= TRANS_VALU_DISTANCE and others <= TRANS_TRANS_DISTANCE}
+                    live = {
+                        unit
+                        for unit, valus, others in trans
+                        if valus <= TRANS_VALU_DISTANCE and others <= TRANS_TRANS_DISTANCE
+                    }
                     if any(is_vector_unit(unit) and unit in live for unit in reads):
                         hazard = Hazard("valu_trans_use", "va_vdst")
                         trans = frozenset()

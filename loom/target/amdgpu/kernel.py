@@ -1,6 +1,7 @@
 """One kernel through the backend: build, schedule, allocate, emit, pair, wait, resolve hazards, check.
 
-``allocation(fixed)`` is encoded as it stands: a wait or a nop that is missing is a warning, nothing is inserted. Every other mode gets waits and
+``allocation(fixed)`` is encoded as it stands: a wait or a nop that is missing is a warning, nothing is inserted.
+Every other mode gets waits and
 hazard nops; ``schedule(free)`` and ``phased`` are scheduled, ``locked`` and ``constrained`` keep the text's order.
 """
 
@@ -81,7 +82,8 @@ class KernelBackend:
         """Compile.
 
         Raises:
-            LoomError: what the builder or the allocator refuses; ``BACKEND/050`` (internal) where ``check`` finds the result wrong.
+            LoomError: what the builder or the allocator refuses; ``BACKEND/050`` (internal) where ``check`` finds
+                the result wrong.
         """
         clock = time.perf_counter
         start = clock()
@@ -118,7 +120,8 @@ class KernelBackend:
             producers = sorted({p.row.mnemonic for _, p, _ in causes if p is not None})
             self.diagnostics.append(
                 Diagnostic(
-                    f"{instruction.row.mnemonic} in ^{block} uses a result of {', '.join(producers) or 'memory'} without waiting for {listed}",
+                    f"{instruction.row.mnemonic} in ^{block} uses a result of {', '.join(producers) or 'memory'} "
+                    f"without waiting for {listed}",
                     "BACKEND/051",
                     instruction.location,
                     Severity.WARNING,
@@ -216,7 +219,8 @@ class KernelBackend:
         self.resources.lds_bytes = built.lds_bytes
         if built.lds_bytes > self.processor.lds_bytes:
             raise error(
-                f"kernel @{self.symbol} needs {built.lds_bytes} bytes of work-group memory; {self.processor.name} has {self.processor.lds_bytes}",
+                f"kernel @{self.symbol} needs {built.lds_bytes} bytes of work-group memory; "
+                f"{self.processor.name} has {self.processor.lds_bytes}",
                 "BACKEND/044",
                 self.op.location,
                 hint="use smaller tiles",

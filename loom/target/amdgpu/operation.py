@@ -1,6 +1,7 @@
 """The payload of an AMDGPU instruction in Low code: its row and what stands in each slot.
 
-A slot holds a constant operand (inline constant, literal, field, ``off``, ``null``), the k-th definition or the k-th use. Emission puts
+A slot holds a constant operand (inline constant, literal, field, ``off``, ``null``), the k-th definition or the k-th
+use. Emission puts
 physical registers in; nothing else about the instruction changes.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 
 from loom.low.code import Ref, Traits
 from loom.target.amdgpu.instruction import InstructionRow
@@ -20,7 +21,8 @@ USE = 1
 
 @dataclass(frozen=True, slots=True)
 class RegisterSlot:
-    """A slot that takes a register: definition or use number ``index`` of the instruction; ``half`` of a 16-bit operand."""
+    """A slot that takes a register: definition or use number ``index`` of the instruction; ``half`` of a 16-bit
+    operand."""
 
     kind: int
     index: int
@@ -88,13 +90,14 @@ _ORDERED = frozenset(
 """Instructions that no memory access moves across."""
 
 _STATE = frozenset(("exec", "scc", "vcc", "m0", "vccz", "execz"))
-"""Machine state that orders instructions; the rest (mode, flat_scratch) does not change in a kernel of ours, except by s_setreg."""
+"""Machine state that orders instructions; the rest (mode, flat_scratch) does not change in a kernel of ours, except
+by s_setreg."""
 
 _EARLY_CLOBBER = ("v_wmma_", "v_swmmac_", "v_mad_u64_u32", "v_mad_i64_i32", "v_mad_co_", "v_mqsad_", "v_qsad_")
 """Results that may not overlap sources: the instruction reads sources after it has begun to write."""
 
 
-@lru_cache(maxsize=None)
+@cache
 def row_traits(row: InstructionRow, invariant: bool, volatile: bool) -> Traits:
     """Traits of a row; ``invariant`` loads read memory that nobody writes, ``volatile`` accesses keep their order."""
     memory = row.memory
@@ -112,7 +115,18 @@ def row_traits(row: InstructionRow, invariant: bool, volatile: bool) -> Traits:
     if mnemonic in _ORDERED or mnemonic.startswith(("s_barrier", "s_wait", "buffer_gl", "global_inv", "global_wb")):
         barrier = effects = True
     elif issue in ("message", "wait", "branch") or mnemonic.startswith(
-        ("s_setreg", "s_sleep", "s_setprio", "s_sendmsg", "s_trap", "s_sethalt", "s_set_inst", "s_memtime", "s_getreg", "s_nop")
+        (
+            "s_setreg",
+            "s_sleep",
+            "s_setprio",
+            "s_sendmsg",
+            "s_trap",
+            "s_sethalt",
+            "s_set_inst",
+            "s_memtime",
+            "s_getreg",
+            "s_nop",
+        )
     ):
         effects = True
     state_uses = tuple(name for name in row.implicit_uses if name in _STATE)

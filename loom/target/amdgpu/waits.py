@@ -1,13 +1,15 @@
 """Waits of AMDGPU programs: what each instruction means to the counters, and the instructions that wait.
 
-Facts (LLVM's AMDGPU usage guide, memory model; AMD ISA documents): vector loads return in order; scalar loads do not; LDS operations
-do, but share ``lgkmcnt`` with scalar loads and messages up to gfx11. gfx12 has a counter for each. FLAT may use LDS and memory, and
+Facts (LLVM's AMDGPU usage guide, memory model; AMD ISA documents): vector loads return in order; scalar loads do
+not; LDS operations
+do, but share ``lgkmcnt`` with scalar loads and messages up to gfx11. gfx12 has a counter for each. FLAT may use LDS
+and memory, and
 counts on both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loom.low.waits import CounterModel, Event, Wait, WaitAccess, WaitAnalysis
@@ -114,7 +116,9 @@ def access_of(
     if counters:
         written: tuple[int, ...] = tuple(u for u in writes if u < 1300) if _returns_data(instruction) else ()
         events = tuple(
-            Event(counter, _kind(instruction, counter), written if counter not in ("vscnt", "storecnt", "expcnt") else ())
+            Event(
+                counter, _kind(instruction, counter), written if counter not in ("vscnt", "storecnt", "expcnt") else ()
+            )
             for counter in counters
         )
     _ = wave_size
@@ -131,7 +135,8 @@ def _drains(
 ) -> tuple[tuple[str, int, str, frozenset[str] | None], ...]:
     """What must be finished before a barrier.
 
-    Without a word from the text, a barrier publishes what the wave has stored, in memory and in LDS, and LDS reads are done; loads
+    Without a word from the text, a barrier publishes what the wave has stored, in memory and in LDS, and LDS reads
+    are done; loads
     of memory may be under way, which is what software pipelines rely on. ``memory`` says otherwise.
     """
     if not (mnemonic == "s_barrier" or mnemonic.startswith("s_barrier_signal")):
@@ -161,8 +166,8 @@ class WaitReport:
     """
 
     inserted: int = 0
-    rows: list[tuple[str, MachineInstruction, dict[str, int], list[tuple[str, MachineInstruction | None, str]]]] = field(
-        default_factory=list
+    rows: list[tuple[str, MachineInstruction, dict[str, int], list[tuple[str, MachineInstruction | None, str]]]] = (
+        field(default_factory=list)
     )
 
 
