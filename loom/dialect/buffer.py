@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import memory, values
 from loom.dialect.common import (
     BUFFER_ONLY,
     MEMORY_SPACES,
@@ -51,9 +51,9 @@ define(
     "The results are disjoint roots.",
     " %buffers : ~results",
     operands=(group("buffers", BUFFER_ONLY),),
-    results=(results("results", BUFFER_ONLY, infer=rules.like_group("buffers")),),
+    results=(results("results", BUFFER_ONLY, infer=values.like_group("buffers")),),
     traits="pure",
-    verify=rules.as_many_results("buffers"),
+    verify=values.as_many_results("buffers"),
     example="%a2, %b2 = buffer.assume.noalias %a, %b : buffer, buffer",
 )
 define(
@@ -62,10 +62,10 @@ define(
     "The buffers start at multiples of the alignment in bytes.",
     " %buffers {} : ~results",
     operands=(group("buffers", BUFFER_ONLY),),
-    results=(results("results", BUFFER_ONLY, infer=rules.like_group("buffers")),),
+    results=(results("results", BUFFER_ONLY, infer=values.like_group("buffers")),),
     attributes=(integer("minimum_alignment", minimum=1, power_of_two=True),),
     traits="pure",
-    verify=rules.as_many_results("buffers"),
+    verify=values.as_many_results("buffers"),
     example="%b2 = buffer.assume.alignment %b {minimum_alignment = 16} : buffer",
 )
 define(
@@ -108,6 +108,6 @@ define(
     results=(results("results", OFFSET_ONLY),),
     attributes=(attribute("alignments", "ints"),),
     traits="pure",
-    verify=rules.pack,
+    verify=memory.pack,
     example="%total, %o0, %o1 = buffer.pack [align(16) %n0, align(256) %n1] : offset",
 )

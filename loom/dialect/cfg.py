@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import control
 from loom.dialect.common import BOOL, define, group, one
 
 define(
@@ -13,7 +13,7 @@ define(
     operands=(group("arguments"),),
     successors="one",
     traits="terminator",
-    verify=rules.branch_arguments,
+    verify=control.branch_arguments,
     example="cfg.br ^next(%x: i32)",
 )
 define(
@@ -24,6 +24,6 @@ define(
     operands=(one("condition", BOOL),),
     successors="two",
     traits="terminator",
-    verify=rules.branch_arguments,
+    verify=control.branch_arguments,
     example="cfg.cond_br %c, ^then, ^else",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import checks, values
 from loom.dialect.common import (
     CHECK_VALUE,
     ENTROPY,
@@ -36,7 +36,7 @@ define(
     attributes=(attribute("public", "keyword", optional=True), attribute("sym_name", "symbol_name")),
     regions=(region("body", _RETURN, implicit="check.return", isolated=True),),
     traits="symbol module_level check_scope",
-    verify=rules.check_case,
+    verify=checks.check_case,
     example="check.case public @empty {\n  check.return\n}",
 )
 define(
@@ -51,7 +51,7 @@ define(
     ),
     regions=(region("body", _RETURN, implicit="check.return", isolated=True),),
     traits="symbol module_level check_scope",
-    verify=rules.scenario,
+    verify=checks.scenario,
 )
 define(
     "check.trial",
@@ -61,7 +61,7 @@ define(
     attributes=(integer("count", minimum=1),),
     regions=(region("body", ("check.compare", "check.invoke")),),
     parents=("check.scenario",),
-    verify=rules.trial,
+    verify=checks.trial,
 )
 define(
     "check.compare",
@@ -77,7 +77,7 @@ define(
     regions=(region("body", _RETURN, implicit="check.return"),),
     traits="terminator call",
     parents=("check.trial",),
-    verify=rules.compare,
+    verify=checks.compare,
 )
 define(
     "check.invoke",
@@ -125,7 +125,7 @@ define(
     results=(result("result", SCALAR),),
     attributes=(attribute("values", "numbers"), _NAME),
     traits="check parameter",
-    verify=rules.choice,
+    verify=checks.choice,
     example='%n = check.param.choice values([1, 2, 3]) name("n") : index',
 )
 define(
@@ -142,7 +142,7 @@ define(
         _NAME,
     ),
     traits="check parameter",
-    verify=rules.parameter_range,
+    verify=checks.parameter_range,
     example='%n = check.param.range po2 bounds(1 to 64) name("n") : index',
 )
 define(
@@ -163,7 +163,7 @@ define(
     results=(result("result", SCALAR),),
     attributes=(attribute("value", "number"),),
     traits="check pure",
-    verify=rules.scalar_constant,
+    verify=values.scalar_constant,
     example="%v = check.literal value(1.5) : f32",
 )
 define(
@@ -174,7 +174,7 @@ define(
     results=(result("result", TENSOR),),
     attributes=(attribute("value", "number"),),
     traits="check",
-    verify=rules.scalar_constant,
+    verify=values.scalar_constant,
     example="%t = check.generate.fill value(1.5) : tensor<4xf32>",
 )
 define(
@@ -185,7 +185,7 @@ define(
     results=(result("result", TENSOR),),
     attributes=(attribute("offset", "number"), attribute("step", "number"), integer("period", optional=True, minimum=1)),
     traits="check",
-    verify=rules.iota,
+    verify=checks.iota,
     example="%t = check.generate.iota offset(0) step(1) period(4) : tensor<16xi32>",
 )
 define(
@@ -197,7 +197,7 @@ define(
     results=(result("result", TENSOR),),
     attributes=(attribute("lower", "number"), attribute("upper", "number")),
     traits="check",
-    verify=rules.uniform,
+    verify=checks.uniform,
     example="%t = check.generate.random.uniform seed(%s) range(-1.0 to 1.0) : tensor<16xf32>",
 )
 define(
@@ -209,7 +209,7 @@ define(
     results=(result("result", TENSOR),),
     attributes=(integer("offset", minimum=0),),
     traits="check",
-    verify=rules.tensor_view,
+    verify=checks.tensor_view,
     example="%u = check.tensor.view %t offset(16) : tensor<16xf32> -> tensor<4xf32>",
 )
 define(
@@ -266,7 +266,7 @@ define(
     attributes=(attribute("atol", "float"), attribute("rtol", "float"), word("nan", ("same", "different"))),
     same=("actual expected",),
     traits="check expectation",
-    verify=rules.close,
+    verify=checks.close,
     example="check.expect.close actual(%a) expected(%b) atol(0.001) rtol(0.01) nan(same) : tensor<4xf32>",
 )
 define(
@@ -277,7 +277,7 @@ define(
     operands=(one("value", TENSOR), group("dims", INDEX_ONLY)),
     attributes=(indices("dims"),),
     traits="check expectation",
-    verify=rules.shape,
+    verify=checks.shape,
     example="check.expect.shape value(%t) shape([4, %n]) : tensor<4x[%n]xf32>",
 )
 define(
@@ -307,7 +307,7 @@ define(
     "<$case>(? $sym_name?) {}",
     attributes=(attribute("case", "symbol"), attribute("sym_name", "symbol_name", optional=True), _EXTRA),
     traits="module_level",
-    verify=rules.benchmark,
+    verify=checks.benchmark,
     example="check.benchmark<@axpy_case> @axpy_tail {count = 300}",
 )
 define(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import values
 from loom.dialect.common import ANY, attribute, define, result
 
 define(
@@ -26,7 +26,7 @@ define(
     " $sym_name = $value : $type",
     attributes=(attribute("sym_name", "symbol_name"), attribute("value", "any"), attribute("type", "type")),
     traits="symbol module_level",
-    verify=rules.config_value,
+    verify=values.config_value,
     example="config.def @tuning.lanes = 64 : index",
 )
 define(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import values
 from loom.dialect.common import ENCODING, INDEX_ONLY, LAYOUT, attribute, define, group, indices, one, result
 from loom.ir import I1, EncodingType
 
@@ -37,7 +37,7 @@ define(
     results=(result("result", ENCODING),),
     attributes=(attribute("encoding", "encoding"), attribute("auxiliary_keys", "words", optional=True)),
     traits="pure",
-    verify=rules.encoding_definition,
+    verify=values.encoding_definition,
     example="%s = encoding.define #matrix_operand<element_format=i8, payload_elements=16, payload_registers=4> : encoding<schema>",
 )
 define(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import control, functions
 from loom.dialect.common import ABI_KINDS, AttributeDef, attribute, define, group, region, results, word
 
 CONVENTIONS = ("host", "device", "initializer", "deinitializer")
@@ -43,7 +43,7 @@ define(
     attributes=(*MODIFIERS, *_INTERFACE, *SIGNATURE),
     regions=(region("body", ("func.return",), implicit="func.return", isolated=True, blocks="any"),),
     traits="symbol module_level function",
-    verify=rules.function,
+    verify=functions.function,
     example="func.def public pure @twice(%x: i32) -> (i32) {\n  %y = scalar.addi %x, %x : i32\n  func.return %y : i32\n}",
 )
 define(
@@ -60,7 +60,7 @@ define(
     ),
     regions=(region("signature", (), isolated=True),),
     traits="symbol module_level function declaration",
-    verify=rules.function,
+    verify=functions.function,
     example='func.decl import("lib", "twice") @twice(%x: i32) -> (i32)',
 )
 define(
@@ -87,6 +87,6 @@ define(
     operands=(group("values"),),
     traits="terminator",
     parents=("func.def",),
-    verify=rules.function_return,
+    verify=control.function_return,
     example="func.return %y : i32",
 )

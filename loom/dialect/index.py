@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loom.dialect import folding, rules
+from loom.dialect import folding
+from loom.dialect.rules import values
 from loom.dialect.common import (
     BOOL,
     INDEX_LIKE,
@@ -53,7 +54,7 @@ define(
     results=(result("result", INDEX_LIKE),),
     attributes=(attribute("value", "int"),),
     traits="pure constant",
-    verify=rules.index_constant,
+    verify=values.index_constant,
     example="%c = index.constant 7 : index",
 )
 define(
@@ -65,7 +66,7 @@ define(
     results=(result("result", SCALAR),),
     traits="pure",
     fold=folding.index_cast,
-    verify=rules.index_cast,
+    verify=values.index_cast,
     example="%i = index.cast %x : i32 to index",
 )
 define(
@@ -74,10 +75,10 @@ define(
     "Identity that states facts about its operands; a wrong fact is undefined behaviour.",
     " %values [$predicates] : ~results",
     operands=(group("values", INDEX_LIKE), group("bounds", INDEX_LIKE)),
-    results=(results("results", INDEX_LIKE, infer=rules.assume_results),),
+    results=(results("results", INDEX_LIKE, infer=values.assume_results),),
     attributes=(attribute("predicates", "predicates"),),
     traits="pure",
-    verify=rules.assume,
+    verify=values.assume,
     example="%b = index.assume %a [range(%a, 0, 63), mul(%a, 4)] : index",
 )
 for _name, (_tier, _offsets, _doc) in BINARY.items():

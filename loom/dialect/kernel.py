@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import functions, memory
 from loom.dialect.common import (
     ASYNC_GROUP,
     ASYNC_TOKEN,
@@ -57,7 +57,7 @@ define(
         region("body", ("kernel.return",), implicit="kernel.return", isolated=True, blocks="any"),
     ),
     traits="symbol module_level kernel",
-    verify=rules.kernel,
+    verify=functions.kernel,
     example="kernel.def @fill(%n: index) {\n  kernel.launch.config workgroups(%n, %n, %n) workgroup_size(%n, %n, %n) : index\n} launch(%out: buffer) {\n  kernel.return\n}",
 )
 define(
@@ -68,7 +68,7 @@ define(
     attributes=(attribute("sym_name", "symbol_name"),),
     regions=(region("config", (), isolated=True), region("body", (), isolated=True)),
     traits="symbol module_level kernel declaration",
-    verify=rules.kernel,
+    verify=functions.kernel,
     example="kernel.decl @fill(%n: index) launch(%out: buffer)",
 )
 define(
@@ -84,7 +84,7 @@ define(
     ),
     traits="terminator",
     parents=("kernel.def",),
-    verify=rules.launch_config,
+    verify=functions.launch_config,
     example="kernel.launch.config workgroups(%x, %one, %one) workgroup_size(%lanes, %one, %one) : index",
 )
 define(
@@ -168,7 +168,7 @@ define(
         word("ordering", ORDERINGS),
     ),
     traits="barrier convergent",
-    verify=rules.barrier,
+    verify=functions.barrier,
     example="kernel.barrier<workgroup> scope(workgroup) ordering(acq_rel)",
 )
 define(
@@ -214,7 +214,7 @@ for _level, _attributes in (("subgroup", _CLUSTER), ("workgroup", ())):
         results=(result("result", LANES, "value"),),
         attributes=(word("kind", COMBINING_KINDS), *_attributes),
         traits="pure convergent device",
-        verify=rules.collective,
+        verify=functions.collective,
         example=f"%r = kernel.{_level}.reduce<addf> %v : f32",
     )
     define(
@@ -226,7 +226,7 @@ for _level, _attributes in (("subgroup", _CLUSTER), ("workgroup", ())):
         results=(result("result", LANES, "value"),),
         attributes=(word("kind", COMBINING_KINDS), *_attributes, *_SCAN),
         traits="pure convergent device",
-        verify=rules.collective,
+        verify=functions.collective,
         example=f"%r = kernel.{_level}.scan<addi> %v {{direction = forward, mode = exclusive}} : i32",
     )
     for _name in ("any", "all"):
@@ -336,7 +336,7 @@ for _name, _masked, _attributes, _doc in (
         results=(result("result", ASYNC_TOKEN, _TOKEN),),
         attributes=(*CACHE, *_attributes),
         traits="reads writes device",
-        verify=rules.async_copy,
+        verify=functions.async_copy,
     )
 define(
     "kernel.async.group",
@@ -346,7 +346,7 @@ define(
     operands=(group("tokens", ASYNC_TOKEN),),
     results=(result("result", ASYNC_GROUP, _GROUP),),
     traits="writes device",
-    verify=rules.async_group,
+    verify=functions.async_group,
     example="%g = kernel.async.group %t : kernel.async.token -> kernel.async.group",
 )
 define(
@@ -398,5 +398,5 @@ define(
     results=(result("result", LDS_DESCRIPTOR, OpaqueType("kernel.tensor.lds.descriptor")),),
     attributes=(indices(), attribute("attributes", "extra", optional=True)),
     traits="pure device",
-    verify=rules.full_rank,
+    verify=memory.full_rank,
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import control, low, values
 from loom.dialect.common import (
     INDEX_ONLY,
+    ABI_KINDS,
     REGISTER,
     STORAGE,
     AttributeDef,
@@ -41,7 +42,7 @@ _FUNCTION = (
     attribute("pure", "keyword", optional=True),
     word("inlining", INLINING, optional=True),
     *_MODES,
-    word("abi", rules.ABI_KINDS, optional=True),
+    word("abi", ABI_KINDS, optional=True),
     attribute("abi_attributes", "dict", optional=True),
     attribute("export_attributes", "dict", optional=True),
     *SIGNATURE,
@@ -59,7 +60,7 @@ define(
     attributes=(*_FUNCTION, _SPELLING),
     regions=(region("body", ("low.return",), implicit="low.return", isolated=True, blocks="any"),),
     traits="symbol module_level function low",
-    verify=rules.low_function,
+    verify=low.low_function,
 )
 define(
     "low.func.decl",
@@ -74,7 +75,7 @@ define(
     ),
     regions=(region("signature", (), isolated=True),),
     traits="symbol module_level function low declaration",
-    verify=rules.low_function,
+    verify=low.low_function,
 )
 define(
     "low.kernel.def",
@@ -94,7 +95,7 @@ define(
     ),
     regions=(region("body", ("low.return",), implicit="low.return", isolated=True, blocks="any"),),
     traits="symbol module_level kernel low",
-    verify=rules.low_kernel,
+    verify=low.low_kernel,
 )
 define(
     "low.return",
@@ -104,7 +105,7 @@ define(
     operands=(group("values"),),
     traits="terminator",
     parents=("low.func.def", "low.kernel.def"),
-    verify=rules.low_return,
+    verify=low.low_return,
     example="low.return %r : reg<amdgpu.vgpr>",
 )
 define(
@@ -132,7 +133,7 @@ define(
         AttributeDef("form", "internal", True),
         AttributeDef("raw", "internal", True),
     ),
-    verify=rules.low_op,
+    verify=low.low_op,
     example="%r = low.op<amdgpu.v_add_f32>(%a, %b) : (reg<amdgpu.vgpr>, reg<amdgpu.vgpr>) -> reg<amdgpu.vgpr>",
 )
 define(
@@ -148,7 +149,7 @@ define(
         AttributeDef("raw", "internal", True),
     ),
     traits="pure",
-    verify=rules.low_op,
+    verify=low.low_op,
     example="%r = low.const<amdgpu.s_mov_b32> {imm32 = 4} : reg<amdgpu.sgpr>",
 )
 for _name, _tier, _doc in (
@@ -164,7 +165,7 @@ for _name, _tier, _doc in (
         results=(result("result", REGISTER),),
         attributes=(attribute("detached", "bool", optional=True),),
         traits="pure",
-        verify=rules.low_copy,
+        verify=low.low_copy,
         example=f"%r = low.{_name} %a : reg<amdgpu.vgpr> -> reg<amdgpu.vgpr>",
     )
 define(
@@ -176,7 +177,7 @@ define(
     results=(result("result", REGISTER),),
     attributes=(integer("unit", minimum=0),),
     traits="pure",
-    verify=rules.low_slice,
+    verify=low.low_slice,
     example="%r = low.slice %a[1] : reg<amdgpu.sgpr x4> -> reg<amdgpu.sgpr>",
 )
 define(
@@ -187,7 +188,7 @@ define(
     operands=(group("sources", REGISTER),),
     results=(result("result", REGISTER),),
     traits="pure",
-    verify=rules.low_concat,
+    verify=low.low_concat,
     example="%r = low.concat(%a, %b) : (reg<amdgpu.sgpr>, reg<amdgpu.sgpr>) -> reg<amdgpu.sgpr x2>",
 )
 define(
@@ -198,7 +199,7 @@ define(
     results=(result("result", REGISTER),),
     attributes=(attribute("key", "bare"), attribute("attributes", "extra", optional=True)),
     traits="live_in",
-    verify=rules.low_live_in,
+    verify=low.low_live_in,
     example="%r = low.live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>",
 )
 define(
@@ -216,7 +217,7 @@ define(
         integer("cache_swizzle_stride", optional=True, minimum=0),
     ),
     traits="live_in",
-    verify=rules.low_resource,
+    verify=low.low_resource,
     example="%r = low.resource<hal_binding> {index = 0, source_type = hal.buffer, extent = 256} : reg<amdgpu.sgpr x2>",
 )
 define(
@@ -227,7 +228,7 @@ define(
     operands=(group("arguments"),),
     successors="one",
     traits="terminator",
-    verify=rules.branch_arguments,
+    verify=control.branch_arguments,
     example="low.br ^next(%x: reg<amdgpu.vgpr>)",
 )
 define(
@@ -238,7 +239,7 @@ define(
     operands=(one("condition", REGISTER),),
     successors="two",
     traits="terminator",
-    verify=rules.branch_arguments,
+    verify=control.branch_arguments,
     example="low.cond_br %c, ^then, ^else : reg<amdgpu.scc>",
 )
 define(
@@ -252,7 +253,7 @@ define(
         region("then", _YIELD, implicit="low.scf.yield"),
         region("else", _YIELD, implicit="low.scf.yield", optional=True),
     ),
-    verify=rules.conditional,
+    verify=control.conditional,
 )
 define(
     "low.scf.for",
@@ -266,10 +267,10 @@ define(
         group("inits", REGISTER),
         maybe("unroll_factor", INDEX_ONLY),
     ),
-    results=(results("results", REGISTER, infer=rules.like_group("inits")),),
+    results=(results("results", REGISTER, infer=values.like_group("inits")),),
     attributes=(attribute("signed", "keyword", optional=True), attribute("unroll", "keyword", optional=True)),
     regions=(region("body", _YIELD, implicit="low.scf.yield"),),
-    verify=rules.loop,
+    verify=control.loop,
 )
 define(
     "low.scf.while",
@@ -277,9 +278,9 @@ define(
     "A structured loop on registers with a condition region.",
     "(?(!bindings(before, inits))?)(? -> (~results)?) &before do(?!arguments(after)?) &after",
     operands=(group("inits", REGISTER),),
-    results=(results("results", REGISTER, infer=rules.like_group("inits")),),
+    results=(results("results", REGISTER, infer=values.like_group("inits")),),
     regions=(region("before", ("low.scf.condition",)), region("after", _YIELD, implicit="low.scf.yield")),
-    verify=rules.while_loop,
+    verify=control.while_loop,
 )
 define(
     "low.scf.condition",
@@ -340,7 +341,7 @@ define(
     " %value, %storage : ~value, ~storage",
     operands=(one("value", REGISTER), one("storage", STORAGE)),
     traits="writes",
-    verify=rules.low_spill,
+    verify=low.low_spill,
     example="low.spill %v, %s : reg<amdgpu.vgpr>, low.storage<private>",
 )
 define(
@@ -351,7 +352,7 @@ define(
     operands=(one("storage", STORAGE),),
     results=(result("result", REGISTER),),
     traits="reads",
-    verify=rules.low_spill,
+    verify=low.low_spill,
     example="%v = low.reload %s : low.storage<private> -> reg<amdgpu.vgpr>",
 )
 define(
@@ -360,10 +361,10 @@ define(
     "Identity that states facts about a register; it emits nothing.",
     " %values [$predicates] : ~results",
     operands=(group("values", REGISTER), group("bounds", REGISTER)),
-    results=(results("results", REGISTER, infer=rules.assume_results),),
+    results=(results("results", REGISTER, infer=values.assume_results),),
     attributes=(attribute("predicates", "predicates"),),
     traits="pure",
-    verify=rules.assume,
+    verify=values.assume,
     example="%b = low.assume %a [mul(%a, 4)] : reg<amdgpu.sgpr>",
 )
 for _name, _tier, _doc in (
@@ -378,7 +379,7 @@ for _name, _tier, _doc in (
         _doc,
         "",
         traits="scheduling",
-        verify=rules.schedule_marker,
+        verify=low.schedule_marker,
         example=f"low.schedule.{_name}",
     )
 define(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import values
 from loom.dialect.common import (
     ANY,
     OFFSET_ONLY,
@@ -30,7 +30,7 @@ for _name, _doc in (("constant", "A module-wide constant."), ("variable", "A mod
             attribute("value", "any", optional=True),
         ),
         traits="symbol module_level",
-        verify=rules.config_value,
+        verify=values.config_value,
         example=f"global.{_name} @g : i32 = 4",
     )
 define(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loom.dialect import folding, rules
+from loom.dialect import folding
+from loom.dialect.rules import values
 from loom.dialect.common import (
     ARITHMETIC,
     BOOL,
@@ -250,7 +251,7 @@ def _declare() -> None:
         attributes=(word("form", GELU_FORMS), flags("fastmath", FAST_MATH), attribute("scale", "float", optional=True)),
         same=("result operand",),
         traits="pure",
-        verify=rules.gelu,
+        verify=values.gelu,
         example="%r = scalar.geluf<logistic> %x {scale = 1.702} : f32",
     )
     define(
@@ -301,7 +302,7 @@ def _declare() -> None:
             results=(result("result", target),),
             traits="pure",
             fold=folding.convert(name),
-            verify=rules.conversion(name),
+            verify=values.conversion(name),
         )
     define(
         "scalar.constant",
@@ -311,7 +312,7 @@ def _declare() -> None:
         results=(result("result", ARITHMETIC),),
         attributes=(attribute("value", "number"),),
         traits="pure constant",
-        verify=rules.scalar_constant,
+        verify=values.scalar_constant,
         example="%c = scalar.constant 1.0 : f32",
     )
     define(
@@ -320,10 +321,10 @@ def _declare() -> None:
         "Identity that states facts about its operands; a wrong fact is undefined behaviour.",
         " %values [$predicates] : ~results",
         operands=(group("values", SCALAR), group("bounds", SCALAR)),
-        results=(results("results", SCALAR, infer=rules.assume_results),),
+        results=(results("results", SCALAR, infer=values.assume_results),),
         attributes=(attribute("predicates", "predicates"),),
         traits="pure",
-        verify=rules.assume,
+        verify=values.assume,
         example="%b = scalar.assume %a [range(%a, 0, 63)] : i32",
     )
     define(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import control, values
 from loom.dialect.common import (
     ANY,
     BOOL,
@@ -35,11 +35,11 @@ define(
         maybe("pipeline_depth", INDEX_ONLY),
         maybe("unroll_factor", INDEX_ONLY),
     ),
-    results=(results("results", ANY, infer=rules.like_group("inits")),),
+    results=(results("results", ANY, infer=values.like_group("inits")),),
     attributes=(attribute("unroll", "keyword", optional=True), word("schedule", SCHEDULES, optional=True)),
     regions=(region("body", YIELD, implicit="scf.yield"),),
     same=("lower upper step",),
-    verify=rules.loop,
+    verify=control.loop,
     example="%r = scf.for %i = [%lo to %hi step %st](%a = %x : f32) -> (f32) unroll(%four) {\n  scf.yield %a : f32\n}",
 )
 define(
@@ -53,7 +53,7 @@ define(
         region("then", YIELD, implicit="scf.yield"),
         region("else", YIELD, implicit="scf.yield", optional=True),
     ),
-    verify=rules.conditional,
+    verify=control.conditional,
     example="%r = scf.if %c -> (f32) {\n  scf.yield %x : f32\n} else {\n  scf.yield %y : f32\n}",
 )
 define(
@@ -62,9 +62,9 @@ define(
     "Runs the first region; while its `scf.condition` is true the forwarded values enter the `do` region, whose yield starts the next round. When false they are the results.",
     "(?(!bindings(before, inits))?)(? -> (~results)?) &before do(?!arguments(after)?) &after",
     operands=(group("inits"),),
-    results=(results("results", ANY, infer=rules.like_group("inits")),),
+    results=(results("results", ANY, infer=values.like_group("inits")),),
     regions=(region("before", ("scf.condition",)), region("after", YIELD, implicit="scf.yield")),
-    verify=rules.while_loop,
+    verify=control.while_loop,
     example="%r = scf.while(%p = %a : i32) -> (i32) {\n  scf.condition %c, %p : i1, i32\n} do(%q: i32) {\n  scf.yield %q : i32\n}",
 )
 define(
@@ -96,7 +96,7 @@ define(
     results=(result("result", ANY, "true_value"),),
     same=("result true_value false_value",),
     traits="pure",
-    fold=rules.fold_select,
+    fold=values.fold_select,
     example="%r = scf.select %c, %a, %b : buffer",
 )
 define(
@@ -111,7 +111,7 @@ define(
         region("cases", YIELD, implicit="scf.yield"),
         region("default", YIELD, implicit="scf.yield"),
     ),
-    verify=rules.switch,
+    verify=control.switch,
     example="%r = scf.switch %i -> (f32) {\n  case 0 {\n    scf.yield %x : f32\n  }\n  default {\n    scf.yield %y : f32\n  }\n}",
 )
 define(
@@ -120,10 +120,10 @@ define(
     "The row of values whose key equals the selector, else the default row.",
     " %selector !rows default(%defaults) : ~results",
     operands=(one("selector", INDEX_ONLY), group("rows"), group("defaults")),
-    results=(results("results", ANY, infer=rules.like_group("defaults")),),
+    results=(results("results", ANY, infer=values.like_group("defaults")),),
     attributes=(attribute("keys", "ints"),),
     traits="pure",
-    verify=rules.lookup,
+    verify=control.lookup,
     example="%r = scf.lookup %i {\n  0 = (%a),\n  2 = (%b)\n} default(%d) : f32",
 )
 define(

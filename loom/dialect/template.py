@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import control, functions
 from loom.dialect.common import attribute, define, group, integer, region, results, word
 from loom.dialect.func import MODIFIERS, SIGNATURE, TAIL, TEMPERATURES
 
@@ -22,7 +22,7 @@ define(
     attributes=(*_ATTRIBUTES, *SIGNATURE),
     regions=(region("signature", (), isolated=True),),
     traits="symbol module_level function declaration",
-    verify=rules.function,
+    verify=functions.function,
     example="template.decl @motif.squash(%x: f32, %limit: index) -> (f32)",
 )
 define(
@@ -33,7 +33,7 @@ define(
     attributes=(attribute("family", "symbol"), *_ATTRIBUTES, _PRIORITY, *SIGNATURE),
     regions=(region("body", ("template.return",), implicit="template.return", isolated=True, blocks="any"),),
     traits="symbol module_level function",
-    verify=rules.function,
+    verify=functions.function,
     example="template.def<@motif.squash> priority(1) @squash_any(%x: f32, %limit: index) -> (f32) {\n  template.return %x : f32\n}",
 )
 define(
@@ -44,7 +44,7 @@ define(
     attributes=(attribute("family", "symbol"), *_ATTRIBUTES, _PRIORITY, *SIGNATURE),
     regions=(region("signature", (), isolated=True),),
     traits="symbol module_level function declaration",
-    verify=rules.function,
+    verify=functions.function,
     example="template.ukernel<@motif.squash> @squash_native(%x: f32, %limit: index) -> (f32)",
 )
 define(
@@ -81,6 +81,6 @@ define(
     operands=(group("values"),),
     traits="terminator",
     parents=("template.def",),
-    verify=rules.function_return,
+    verify=control.function_return,
     example="template.return %y : f32",
 )

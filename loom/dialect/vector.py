@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from loom.dialect import folding, rules, scalar
+from loom.dialect import folding, scalar
+from loom.dialect.rules import memory, shapes, values
 from loom.dialect.common import (
     ANY,
     ATOMIC_KINDS,
@@ -148,7 +149,7 @@ def _declare_lanewise() -> None:
         attributes=(word("form", scalar.GELU_FORMS), _FAST, attribute("scale", "float", optional=True)),
         same=("result operand",),
         traits="pure",
-        verify=rules.gelu,
+        verify=values.gelu,
         example="%r = vector.geluf<erf> %x : vector<4xf32>",
     )
     for name, constraint, predicates, fold in (
@@ -161,12 +162,12 @@ def _declare_lanewise() -> None:
             "Lanewise comparison.",
             " $predicate, %lhs, %rhs : ~lhs -> ~result",
             operands=(one("lhs", constraint), one("rhs", constraint)),
-            results=(result("result", MASK, rules.mask_of("lhs")),),
+            results=(result("result", MASK, shapes.mask_of("lhs")),),
             attributes=(word("predicate", predicates),),
             same=("lhs rhs",),
             traits="pure",
             fold=fold,
-            verify=rules.mask_result("lhs"),
+            verify=shapes.mask_result("lhs"),
         )
     for name, (tier, doc) in scalar.FLOAT_TESTS.items():
         define(
@@ -175,10 +176,10 @@ def _declare_lanewise() -> None:
             f"Lanewise. {doc}",
             " %operand : ~operand -> ~result",
             operands=(one("operand", FLOAT_VECTOR),),
-            results=(result("result", MASK, rules.mask_of("operand")),),
+            results=(result("result", MASK, shapes.mask_of("operand")),),
             traits="pure",
             fold=folding.lanewise(name),
-            verify=rules.mask_result("operand"),
+            verify=shapes.mask_result("operand"),
         )
     vectors = {"an integer": INTEGER_VECTOR, "a float": FLOAT_VECTOR, "an integer or float": VECTOR}
     for name, (source, target, doc) in scalar.CONVERSIONS.items():
@@ -191,7 +192,7 @@ def _declare_lanewise() -> None:
             results=(result("result", vectors[target.description]),),
             traits="pure",
             fold=folding.convert(name),
-            verify=rules.conversion(name),
+            verify=values.conversion(name),
         )
     define(
         "vector.constant",
@@ -201,7 +202,7 @@ def _declare_lanewise() -> None:
         results=(result("result", VECTOR),),
         attributes=(attribute("value", "number"),),
         traits="pure constant",
-        verify=rules.scalar_constant,
+        verify=values.scalar_constant,
         example="%c = vector.constant 0.0 : vector<8xf32>",
     )
     define(
@@ -225,7 +226,7 @@ def _declare_shape() -> None:
         results=(result("result", VECTOR),),
         traits="pure",
         fold=folding.splat,
-        verify=rules.element_is("scalar"),
+        verify=values.element_is("scalar"),
         example="%v = vector.splat %x : vector<4xf32>",
     )
     define(
@@ -237,7 +238,7 @@ def _declare_shape() -> None:
         results=(result("result", INTEGER_OR_INDEX_VECTOR),),
         same=("base step",),
         traits="pure",
-        verify=rules.element_is("base"),
+        verify=values.element_is("base"),
         example="%v = vector.iota %zero step %one : vector<8xi32>",
     )
     define(
@@ -248,7 +249,7 @@ def _declare_shape() -> None:
         operands=(group("elements", SCALAR),),
         results=(result("result", VECTOR),),
         traits="pure",
-        verify=rules.from_elements,
+        verify=shapes.from_elements,
         example="%v = vector.from_elements %a, %b : vector<2xf32>",
     )
     define(
@@ -257,10 +258,10 @@ def _declare_shape() -> None:
         "A lane, or the subvector behind fewer than rank indices.",
         " %vector[@indices] : ~vector -> ~result",
         operands=(one("vector", VECTOR), _INDEX),
-        results=(result("result", ANY, rules.extracted),),
+        results=(result("result", ANY, shapes.extracted),),
         attributes=(indices(),),
         traits="pure",
-        verify=rules.extract,
+        verify=shapes.extract,
         example="%x = vector.extract %v[0] : vector<4xf32> -> f32",
     )
     define(
@@ -272,7 +273,7 @@ def _declare_shape() -> None:
         results=(result("result", VECTOR, "vector"),),
         attributes=(indices(),),
         traits="pure",
-        verify=rules.insert,
+        verify=shapes.insert,
         example="%w = vector.insert %x into %v[%i] : f32, vector<4xf32>",
     )
     define(
@@ -284,7 +285,7 @@ def _declare_shape() -> None:
         results=(result("result", VECTOR),),
         attributes=(indices(),),
         traits="pure",
-        verify=rules.vector_slice,
+        verify=shapes.vector_slice,
         example="%s = vector.slice %v[4] : vector<8xf32> -> vector<4xf32>",
     )
     define(
@@ -296,7 +297,7 @@ def _declare_shape() -> None:
         results=(result("result", VECTOR),),
         attributes=(integer("axis", minimum=0),),
         traits="pure",
-        verify=rules.concat,
+        verify=shapes.concat,
         example="%c = vector.concat<0> %a, %b : vector<2xf32>, vector<2xf32> -> vector<4xf32>",
     )
     define(
@@ -308,7 +309,7 @@ def _declare_shape() -> None:
         results=(result("result", VECTOR, "vector"),),
         attributes=(attribute("lanes", "ints"),),
         traits="pure",
-        verify=rules.shuffle,
+        verify=shapes.shuffle,
         example="%s = vector.shuffle<[1, 0, 3, 2]> %v : vector<4xf32>",
     )
     define(
@@ -320,7 +321,7 @@ def _declare_shape() -> None:
         results=(result("result", VECTOR),),
         attributes=(attribute("permutation", "ints"),),
         traits="pure",
-        verify=rules.transpose,
+        verify=shapes.transpose,
         example="%t = vector.transpose<[1, 0]> %v : vector<2x4xf32> -> vector<4x2xf32>",
     )
     define(
@@ -333,7 +334,7 @@ def _declare_shape() -> None:
         attributes=(integer("axis", minimum=0),),
         same=("even odd",),
         traits="pure",
-        verify=rules.interleave,
+        verify=shapes.interleave,
         example="%i = vector.interleave<0> %a, %b : vector<4xf32>, vector<4xf32> -> vector<8xf32>",
     )
     define(
@@ -346,7 +347,7 @@ def _declare_shape() -> None:
         attributes=(integer("axis", minimum=0),),
         same=("even odd",),
         traits="pure",
-        verify=rules.deinterleave,
+        verify=shapes.deinterleave,
         example="%e, %o = vector.deinterleave<0> %v : vector<8xf32> -> vector<4xf32>, vector<4xf32>",
     )
     define(
@@ -357,7 +358,7 @@ def _declare_shape() -> None:
         operands=(one("vector", VECTOR),),
         results=(result("result", VECTOR),),
         traits="pure",
-        verify=rules.broadcast,
+        verify=shapes.broadcast,
         example="%b = vector.broadcast %v : vector<4xf32> -> vector<2x4xf32>",
     )
     define(
@@ -378,7 +379,7 @@ def _declare_shape() -> None:
         " : ~result",
         results=(result("result", VECTOR),),
         traits="pure",
-        verify=rules.empty_vector,
+        verify=shapes.empty_vector,
         example="%v = vector.empty : vector<0xf32>",
     )
     define(
@@ -390,7 +391,7 @@ def _declare_shape() -> None:
         results=(result("result", VECTOR, "true_value"),),
         same=("result true_value false_value",),
         traits="pure",
-        verify=rules.mask_shape("mask", "true_value"),
+        verify=shapes.mask_shape("mask", "true_value"),
         example="%r = vector.select %m, %a, %b : vector<4xf32>",
     )
 
@@ -405,7 +406,7 @@ def _declare_memory() -> None:
         results=(result("result", VECTOR),),
         attributes=(_VOLATILE, indices(), *CACHE),
         traits="reads",
-        verify=rules.vector_access("result"),
+        verify=memory.vector_access("result"),
         example="%x = vector.load %v[%i] : view<64xf32> -> vector<4xf32>",
     )
     define(
@@ -416,7 +417,7 @@ def _declare_memory() -> None:
         operands=(one("value", VECTOR), one("view", VIEW), _INDEX),
         attributes=(_VOLATILE, indices(), *CACHE),
         traits="writes",
-        verify=rules.vector_access("value"),
+        verify=memory.vector_access("value"),
         example="vector.store %x, %v[%i] : vector<4xf32>, view<64xf32>",
     )
     for name, tier, doc in (
@@ -432,7 +433,7 @@ def _declare_memory() -> None:
             results=(result("result", VECTOR, "passthrough"),),
             attributes=(indices(), *CACHE),
             traits="reads",
-            verify=rules.masked_access("passthrough"),
+            verify=memory.masked_access("passthrough"),
             example=f"%x = vector.{name} %v[%i], %m, %p : view<64xf32>, vector<4xi1>, vector<4xf32>",
         )
     for name, tier, doc in (
@@ -447,7 +448,7 @@ def _declare_memory() -> None:
             operands=(one("value", VECTOR), one("view", VIEW), _INDEX, one("mask", MASK)),
             attributes=(indices(), *CACHE),
             traits="writes",
-            verify=rules.masked_access("value"),
+            verify=memory.masked_access("value"),
             example=f"vector.{name} %x, %v[%i], %m : vector<4xf32>, view<64xf32>, vector<4xi1>",
         )
     offsets = one("offsets", INTEGER_OR_INDEX_VECTOR)
@@ -460,7 +461,7 @@ def _declare_memory() -> None:
         results=(result("result", VECTOR),),
         attributes=(indices(), *CACHE),
         traits="reads",
-        verify=rules.gather("result"),
+        verify=memory.gather("result"),
         example="%x = vector.gather %v[%i][%o] : view<64xf32>, vector<4xindex> -> vector<4xf32>",
     )
     define(
@@ -472,7 +473,7 @@ def _declare_memory() -> None:
         results=(result("result", VECTOR, "passthrough"),),
         attributes=(indices(), *CACHE),
         traits="reads",
-        verify=rules.gather("passthrough"),
+        verify=memory.gather("passthrough"),
         example="%x = vector.gather.mask %v[%i][%o], %m, %p : view<64xf32>, vector<4xi32>, vector<4xi1>, vector<4xf32>",
     )
     define(
@@ -483,7 +484,7 @@ def _declare_memory() -> None:
         operands=(one("value", VECTOR), one("view", VIEW), _INDEX, offsets),
         attributes=(indices(), *CACHE),
         traits="writes",
-        verify=rules.gather("value"),
+        verify=memory.gather("value"),
         example="vector.scatter %x, %v[%i][%o] : vector<4xf32>, view<64xf32>, vector<4xindex>",
     )
     define(
@@ -494,7 +495,7 @@ def _declare_memory() -> None:
         operands=(one("value", VECTOR), one("view", VIEW), _INDEX, offsets, one("mask", MASK)),
         attributes=(indices(), *CACHE),
         traits="writes",
-        verify=rules.gather("value"),
+        verify=memory.gather("value"),
         example="vector.scatter.mask %x, %v[%i][%o], %m : vector<4xf32>, view<64xf32>, vector<4xindex>, vector<4xi1>",
     )
     order = (word("ordering", ORDERINGS), word("scope", SCOPES))
@@ -526,7 +527,7 @@ def _declare_memory() -> None:
             attributes=(kind, indices(), *order),
             same=("result value",) if fetch else (),
             traits="reads writes atomic",
-            verify=rules.gather("value"),
+            verify=memory.gather("value"),
         )
     define(
         "vector.atomic.cmpxchg",
@@ -543,7 +544,7 @@ def _declare_memory() -> None:
         ),
         same=("result expected replacement",),
         traits="reads writes atomic",
-        verify=rules.gather("expected"),
+        verify=memory.gather("expected"),
     )
 
 
@@ -558,7 +559,7 @@ def _declare_arithmetic() -> None:
         results=(result("result", SCALAR, "init"),),
         attributes=(kind, _FAST),
         traits="pure",
-        verify=rules.reduce,
+        verify=shapes.reduce,
         example="%r = vector.reduce<addf, reassoc> %v, %zero : vector<8xf32>, f32",
     )
     define(
@@ -570,7 +571,7 @@ def _declare_arithmetic() -> None:
         results=(result("result", ANY, "init"),),
         attributes=(kind, _FAST, attribute("axes", "ints")),
         traits="pure",
-        verify=rules.reduce_axes,
+        verify=shapes.reduce_axes,
         example="%r = vector.reduce.axes<addf> %v, %init axes [0] : vector<4x8xf32>, vector<8xf32>",
     )
     define(
@@ -581,7 +582,7 @@ def _declare_arithmetic() -> None:
         operands=(one("table", VECTOR), one("lanes", INTEGER_OR_INDEX_VECTOR)),
         results=(result("result", VECTOR),),
         traits="pure",
-        verify=rules.table_lookup,
+        verify=shapes.table_lookup,
         example="%r = vector.table.lookup %t[%i] : vector<16xf32>, vector<4xi32> -> vector<4xf32>",
     )
     define(
@@ -609,7 +610,7 @@ def _declare_arithmetic() -> None:
             results=(result("result", INTEGER_VECTOR),),
             attributes=(integer("width", minimum=1, maximum=64),),
             traits="pure",
-            verify=rules.bit_stream(name),
+            verify=shapes.bit_stream(name),
             example=f"%r = vector.{name}<4> %v : "
             + ("vector<8xi8> -> vector<1xi32>" if name == "bitpack" else "vector<1xi32> -> vector<8xi8>"),
         )
@@ -624,7 +625,7 @@ def _declare_arithmetic() -> None:
             results=(result("result", INTEGER_VECTOR),),
             attributes=field,
             traits="pure",
-            verify=rules.bit_field,
+            verify=shapes.bit_field,
             example=f"%r = vector.bitfield.{name} %v {{offset = 4, width = 3}} : vector<4xi32> -> vector<4xi32>",
         )
     define(
@@ -636,7 +637,7 @@ def _declare_arithmetic() -> None:
         results=(result("result", INTEGER_VECTOR, "base"),),
         attributes=field,
         traits="pure",
-        verify=rules.bit_field,
+        verify=shapes.bit_field,
         example="%r = vector.bitfield.insert %f into %b {offset = 4, width = 3} : vector<4xi32>, vector<4xi32>",
     )
     define(
@@ -649,7 +650,7 @@ def _declare_arithmetic() -> None:
         attributes=(_FAST,),
         same=("lhs rhs",),
         traits="pure",
-        verify=rules.dot,
+        verify=shapes.dot,
         example="%r = vector.dotf %a, %b, %zero : vector<8xf32>, vector<8xf32>, f32",
     )
     for name, tier, signs, operand, accumulator, ratio, doc in (
@@ -669,7 +670,7 @@ def _declare_arithmetic() -> None:
             attributes=(word("signs", signs),) if signs else (),
             same=("lhs rhs", "result acc"),
             traits="pure",
-            verify=rules.packed_dot(ratio),
+            verify=shapes.packed_dot(ratio),
         )
 
 
@@ -690,7 +691,7 @@ def _declare_fragments() -> None:
         ),
         same=("result vector",),
         traits="pure",
-        verify=rules.keyed,
+        verify=values.keyed,
         example="%f = vector.fragment<init> %v shape [%m, %n] : vector<8xf32>",
     )
     define(
@@ -704,7 +705,7 @@ def _declare_fragments() -> None:
         results=(result("result", VECTOR),),
         attributes=(role, indices(), attribute("auxiliary_keys", "words", optional=True), *CACHE),
         traits="reads convergent",
-        verify=rules.fragment_access,
+        verify=memory.fragment_access,
         example="%f = vector.fragment.load<lhs> %v[0, %k] shape [%m, %k16] : view<16x32xf16> -> vector<16xf16>",
     )
     define(
@@ -715,7 +716,7 @@ def _declare_fragments() -> None:
         operands=(one("value", VECTOR), one("view", VIEW), _INDEX, one("rows", INDEX_ONLY), one("columns", INDEX_ONLY)),
         attributes=(role, indices(), *CACHE),
         traits="writes convergent",
-        verify=rules.fragment_access,
+        verify=memory.fragment_access,
         example="vector.fragment.store<result> %f, %v[0, 0] shape [%m, %n] : vector<8xf32>, view<16x16xf32>",
     )
     define(
@@ -738,7 +739,7 @@ def _declare_fragments() -> None:
         results=(result("result", VECTOR, "init"),),
         attributes=(flags("saturate", ("saturate",)),),
         traits="pure convergent",
-        verify=rules.matrix_multiply,
+        verify=shapes.matrix_multiply,
         example="%d = vector.mma %a, %b, %c : vector<16xf16>, vector<16xf16>, vector<8xf32>",
     )
     for name, doc in (
@@ -754,7 +755,7 @@ def _declare_fragments() -> None:
             results=(result("result", VECTOR),),
             attributes=(attribute("auxiliary_keys", "words", optional=True),),
             traits="pure",
-            verify=rules.keyed,
+            verify=values.keyed,
             example=f"%r = vector.{name} %p using %s {{scale = %v : vector<1xi32>}} : vector<4xi32>, encoding<schema> -> vector<16xf32>",
         )
     define(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.dialect import rules
+from loom.dialect.rules import memory
 from loom.dialect.common import (
     ATOMIC_KINDS,
     CACHE,
@@ -37,7 +37,7 @@ define(
     results=(result("result", VIEW),),
     attributes=(indices(),),
     traits="pure",
-    verify=rules.subview,
+    verify=memory.subview,
     example="%s = view.subview %v[%i, 0] : view<64x64xf32> -> view<16x64xf32>",
 )
 define(
@@ -48,7 +48,7 @@ define(
     operands=(one("view", VIEW),),
     results=(result("result", VIEW),),
     traits="pure",
-    verify=rules.refine,
+    verify=memory.refine,
     example="%w = view.refine %v : view<[%n]xf32> -> view<64xf32>",
 )
 define(
@@ -57,10 +57,10 @@ define(
     "Reads one element.",
     "(?<$volatile>?) %view[@indices] {} : ~view -> ~result",
     operands=(one("view", VIEW), _INDEX),
-    results=(result("result", VIEW_ELEMENT, rules.element_of("view")),),
+    results=(result("result", VIEW_ELEMENT, memory.element_of("view")),),
     attributes=(flags("volatile", ("volatile",)), indices(), *CACHE),
     traits="reads",
-    verify=rules.element_access,
+    verify=memory.element_access,
     example="%x = view.load %v[%i, 0] : view<4x4xf32> -> f32",
 )
 define(
@@ -71,7 +71,7 @@ define(
     operands=(one("value", VIEW_ELEMENT), one("view", VIEW), _INDEX),
     attributes=(flags("volatile", ("volatile",)), indices(), *CACHE),
     traits="writes",
-    verify=rules.element_access,
+    verify=memory.element_access,
     example="view.store %x, %v[%i, 0] : f32, view<4x4xf32>",
 )
 define(
@@ -82,7 +82,7 @@ define(
     operands=(one("value", VIEW_ELEMENT), one("view", VIEW), _INDEX),
     attributes=(word("kind", ATOMIC_KINDS), indices(), *_ORDER),
     traits="reads writes atomic",
-    verify=rules.atomic_access,
+    verify=memory.atomic_access,
     example="view.atomic.reduce<addi> %x, %v[%i] {ordering = relaxed, scope = workgroup} : i32, view<4xi32>",
 )
 define(
@@ -95,7 +95,7 @@ define(
     attributes=(word("kind", ATOMIC_KINDS), indices(), *_ORDER),
     same=("result value",),
     traits="reads writes atomic",
-    verify=rules.atomic_access,
+    verify=memory.atomic_access,
     example="%o = view.atomic.rmw<addi> %x, %v[%i] {ordering = relaxed, scope = device} : i32, view<4xi32> -> i32",
 )
 define(
@@ -108,7 +108,7 @@ define(
     attributes=(indices(), *_EXCHANGE_ORDER),
     same=("result expected replacement",),
     traits="reads writes atomic",
-    verify=rules.exchange_access,
+    verify=memory.exchange_access,
     example="%o = view.atomic.cmpxchg %e, %n, %v[%i] {failure_ordering = relaxed, scope = device, success_ordering = acq_rel} : i32, view<4xi32> -> i32",
 )
 define(
@@ -117,10 +117,10 @@ define(
     "Reads an element atomically.",
     " %view[@indices] {} : ~view -> ~result",
     operands=(one("view", VIEW), _INDEX),
-    results=(result("result", VIEW_ELEMENT, rules.element_of("view")),),
+    results=(result("result", VIEW_ELEMENT, memory.element_of("view")),),
     attributes=(indices(), *_ORDER),
     traits="reads atomic",
-    verify=rules.atomic_load,
+    verify=memory.atomic_load,
     example="%x = view.atomic.load %v[%i] {ordering = acquire, scope = device} : view<4xi32> -> i32",
 )
 define(
@@ -131,7 +131,7 @@ define(
     operands=(one("value", VIEW_ELEMENT), one("view", VIEW), _INDEX),
     attributes=(indices(), *_ORDER),
     traits="writes atomic",
-    verify=rules.atomic_store,
+    verify=memory.atomic_store,
     example="view.atomic.store %x, %v[%i] {ordering = release, scope = device} : i32, view<4xi32>",
 )
 define(
@@ -146,6 +146,6 @@ define(
         word("locality", ("none", "l1", "l2", "l3")),
     ),
     traits="hint",
-    verify=rules.full_rank,
+    verify=memory.full_rank,
     example="view.prefetch %v[%i] {intent = read, locality = l2} : view<64xf32>",
 )

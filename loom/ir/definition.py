@@ -78,7 +78,7 @@ class RegionDef:
     optional: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class OpDefinition:
     """The declaration of one op.
 
@@ -103,7 +103,7 @@ class OpDefinition:
     parents: tuple[str, ...] = ()
     fold: Callable[[Operation, Sequence[Any]], Sequence[Any] | None] | None = None
     facts: Callable[..., Any] | None = None
-    verify: Callable[[Operation, Callable[..., None]], None] | None = None
+    verify: Callable[[Operation, Callable[..., None]], object] | None = None
     example: str = ""
     operand_positions: Mapping[str, int] = field(init=False)
     result_positions: Mapping[str, int] = field(init=False)

@@ -10,7 +10,7 @@ from loom.ir.registry import lookup
 from loom.ir.targets import Descriptor, DescriptorImmediate, DescriptorResult, DescriptorSet, descriptor_set
 from loom.ir.types import RegisterType, Type
 from loom.text.literals import parse_float, parse_integer
-from loom.text.suggest import did_you_mean
+from loom.ir.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from loom.text.format import OpState

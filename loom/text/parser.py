@@ -26,7 +26,7 @@ from loom.text.attribute_kinds import attribute_parser
 from loom.text.format import OpState, program_of
 from loom.text.lexer import END, Source
 from loom.text.literals import StringError, parse_float, parse_integer, parse_string
-from loom.text.suggest import did_you_mean
+from loom.ir.suggest import did_you_mean
 from loom.text.type_text import NAMED_TYPES, TypeTextError, parse_encoding, parse_structured
 
 if TYPE_CHECKING:
