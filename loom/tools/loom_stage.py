@@ -169,7 +169,7 @@ def _verdict(args: argparse.Namespace, config: Config) -> int:
     return int(ExitCode.EVIDENCE_FAILED if lines else ExitCode.SUCCESS)
 
 
-_STYLES = {"passed": "green", "failed": "bold red", "unavailable": "yellow", "different": "dim"}
+_STYLES = {"passed": "green", "failed": "bold red", "unavailable": "yellow", "different": "dim", "regression": "yellow"}
 
 
 def _print_table(rows: list[Row], gates: dict[str, Any]) -> None:

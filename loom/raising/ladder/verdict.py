@@ -11,6 +11,8 @@ from loom.raising.ladder.rungs import LOW_RUNGS
 from loom.raising.ladder.stages import Ladder
 
 PASSED, FAILED, UNAVAILABLE, DIFFERENT = "passed", "failed", "unavailable", "different"
+#: A rung below the last form that is worse than the native kernel: a question, not a failure.
+REGRESSION = "regression"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,12 @@ def rows_of(ladder: Ladder) -> list[Row]:
             name, reason = ladder.workload.name, "its stages did not finish"
             rows.append(Row(name, rung, raises[rung], *nothing, UNAVAILABLE, reason, None))
             continue
-        rows.append(_row(ladder.workload.name, rung, raises[rung], comparison))
+        last = bool(ladder.workload.forms) and rung == ladder.workload.forms[-1].name
+        rows.append(_row(ladder.workload.name, rung, raises[rung], comparison, last))
     return rows
 
 
-def _row(workload: str, rung: str, raises: str, comparison: Mapping[str, Any]) -> Row:
+def _row(workload: str, rung: str, raises: str, comparison: Mapping[str, Any], last: bool) -> Row:
     same = comparison["bytes_equal"]
     wanted = rung == "oracle"
     bytes_equal = UNAVAILABLE if same is None else PASSED if same else FAILED if wanted else DIFFERENT
@@ -79,7 +82,7 @@ def _row(workload: str, rung: str, raises: str, comparison: Mapping[str, Any]) -
     known = [row for row in counted if row["native"] is not None and row["form"] is not None]
     compiler = UNAVAILABLE
     if comparison["class"] == "regression":
-        compiler = FAILED
+        compiler = FAILED if last else REGRESSION
     elif known:
         compiler = PASSED
     physical = comparison["physical"]

@@ -13,8 +13,8 @@ from loom.raising.ladder.verdict import Row
 from loom.raising.page.charts import grouped_bars, histogram, number
 from loom.raising.page.listings import code_lines, low_lines, native_lines, source_lines
 
-#: Stages in the order of the ladder, and whether they run for each form.
-_STAGES = (("capture", False), ("oracle", False), ("relaxed", False), ("accept", False))
+#: Stages of a workload, and those of each form, in the order of the ladder.
+_STAGES = ("capture", "oracle", "relaxed", "accept")
 _FORM_STAGES = ("raise", "compare", "benchmark", "packet")
 
 _RESOURCES = ("vector registers", "scalar registers", "static local memory", "scratch", "code")
@@ -229,7 +229,7 @@ def _device_text(run: Mapping[str, Any]) -> str:
 
 def _records(ladder: Ladder) -> list[dict[str, str]]:
     rows = []
-    places = [(stage, None) for stage, _ in _STAGES]
+    places: list[tuple[str, str | None]] = [(stage, None) for stage in _STAGES]
     for rung in ladder.rungs():
         stages = [stage for stage in _FORM_STAGES if rung not in LOW_RUNGS or stage == "compare"]
         places.extend((stage, rung) for stage in stages)
