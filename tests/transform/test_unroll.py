@@ -29,9 +29,9 @@ def test_full_unroll_writes_every_round_with_its_own_position(body_after: Body) 
     # Rounds of [3, 10) by 3: 3, 6, 9; folding leaves one addition each.
     lines = body_after("(%x: i32) -> (i32)", loop("3 10 3", "unroll"), "unroll", "simplify")
     assert [line for line in lines if "addi" in line] == [
-        "%b = scalar.addi %x, %0 : i32",
-        "%b_0 = scalar.addi %b, %1 : i32",
-        "%r = scalar.addi %b_0, %2 : i32",
+        "%b = scalar.addi %x, %k : i32",
+        "%b_0 = scalar.addi %b, %k_0 : i32",
+        "%b_1 = scalar.addi %b_0, %k_1 : i32",
     ]
     assert [line.split("= ")[1] for line in lines if "scalar.constant" in line] == [
         "scalar.constant 3 : i32",
