@@ -724,5 +724,6 @@ OPERATION_MODULES = (
     "operations_kernel",
     "operations_fragment",
     "operations_call",
+    "operations_encoding",
     "low",
 )
