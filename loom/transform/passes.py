@@ -45,6 +45,7 @@ PASSES: Mapping[str, tuple[str, str]] = {
     "specialize": ("loom.transform.specialize:specialize", "replace config values and target facts by constants"),
     "inline": ("loom.transform.inline:inline", "select templates and inline every call"),
     "simplify": ("loom.transform.simplify:simplify", "fold, share and drop: constants, equal operations, dead code"),
+    "use-facts": ("loom.transform.proven:use_facts", "decide comparisons, minima and maxima that facts prove"),
     "unroll": ("loom.transform.unroll:unroll", "unroll loops that ask for it"),
     "pipeline-loops": ("loom.transform.software_pipeline:pipeline_loops", "let reads of pipelined loops run ahead"),
     "hoist": ("loom.transform.loop_invariant:hoist", "move what does not change in a loop before it"),
@@ -78,6 +79,6 @@ def run_passes(module: Module, names: Sequence[str], context: PassContext) -> No
 
 
 def _text(module: Module) -> str:
-    from loom.text import print_module
+    from loom.text.printer import print_module
 
     return print_module(module)

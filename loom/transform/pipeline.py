@@ -13,8 +13,8 @@ from loom.transform.selection import target_of_record, usable
 from loom.transform.target import TargetConfiguration
 
 DEFAULT_PIPELINE: tuple[str, ...] = (
-    "specialize", "simplify", "inline", "specialize", "simplify", "unroll", "pipeline-loops", "simplify", "hoist",
-    "share-loads", "simplify",
+    "specialize", "simplify", "inline", "specialize", "simplify", "unroll", "pipeline-loops", "use-facts",
+    "simplify", "hoist", "share-loads", "simplify",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loom.diagnostics import error
 from loom.ir import EncodingAttribute, Module, Operation, Predicate, Ref, Value
+from loom.ir.facts import prove
 from loom.transform.target import TargetConfiguration, resolve_target
 
 
@@ -107,9 +108,7 @@ def has_capability(requirement: EncodingAttribute, target: TargetConfiguration) 
 def prove_for(predicate: Predicate, arguments: list[Value], site: Operation) -> bool | None:
     """Prove a signature's predicate for the values of a call: True, False, or None when neither follows."""
     values = [arguments[a.index] if isinstance(a, Ref) else a for a in predicate.arguments]
-    from loom.ir import facts
-
-    return facts.prove(predicate.name, values)
+    return prove(predicate.name, values, site)
 
 
 def predicate_text(predicate: Predicate, arguments: list[Value]) -> str:

@@ -177,9 +177,7 @@ PIPELINED = """  %o = index.constant 0 : offset
 
 
 def pipelined(transformed: Transformed, upper: str, depth: int, extra: str = "") -> list[str]:
-    text = transformed(
-        kernel(PIPELINED.format(upper=upper, depth=depth, extra=extra)), "pipeline-loops", "simplify"
-    )
+    text = transformed(kernel(PIPELINED.format(upper=upper, depth=depth, extra=extra)), "pipeline-loops", "simplify")
     return [line.strip() for line in text.split("\n")]
 
 
