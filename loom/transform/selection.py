@@ -107,7 +107,9 @@ def has_capability(requirement: EncodingAttribute, target: TargetConfiguration) 
 
 def prove_for(predicate: Predicate, arguments: list[Value], site: Operation) -> bool | None:
     """Prove a signature's predicate for the values of a call: True, False, or None when neither follows."""
-    values = [arguments[a.index] if isinstance(a, Ref) else a for a in predicate.arguments]
+    if predicate.name == "finite" or any(isinstance(a, float) for a in predicate.arguments):
+        return None
+    values = [arguments[a.index] if isinstance(a, Ref) else int(a) for a in predicate.arguments]
     return prove(predicate.name, values, site)
 
 
