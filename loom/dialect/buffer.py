@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import memory, values
 from loom.dialect.common import (
     BUFFER_ONLY,
     MEMORY_SPACES,
@@ -17,6 +16,7 @@ from loom.dialect.common import (
     results,
     word,
 )
+from loom.dialect.rules import memory, values
 from loom.ir import BUFFER, OFFSET
 
 ALLOCA_SPACES = ("workgroup", "private")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import control
 from loom.dialect.common import BOOL, define, group, one
+from loom.dialect.rules import control
 
 define(
     "cfg.br",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import checks, values
 from loom.dialect.common import (
     CHECK_VALUE,
     ENTROPY,
@@ -21,6 +20,7 @@ from loom.dialect.common import (
     results,
     word,
 )
+from loom.dialect.rules import checks, values
 from loom.ir import I64, OpaqueType
 
 _ENTROPY = OpaqueType("check.entropy")

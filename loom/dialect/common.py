@@ -28,7 +28,6 @@ from loom.ir import (
     OpaqueType,
     RegisterType,
     ScalarType,
-    ShapedType,
     StorageType,
     TensorType,
     Type,

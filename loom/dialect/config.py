@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import values
 from loom.dialect.common import ANY, attribute, define, result
+from loom.dialect.rules import values
 
 define(
     "config.decl",

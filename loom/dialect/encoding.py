@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import values
 from loom.dialect.common import ENCODING, INDEX_ONLY, LAYOUT, attribute, define, group, indices, one, result
+from loom.dialect.rules import values
 from loom.ir import I1, EncodingType
 
 _LAYOUT = EncodingType("layout")

@@ -155,6 +155,14 @@ def _number_minimum(a: float, b: float) -> float:
     return b if math.isnan(a) else a if math.isnan(b) else _minimum(a, b)
 
 
+def _maximum(a: float, b: float) -> float:
+    return -_minimum(-a, -b)
+
+
+def _number_maximum(a: float, b: float) -> float:
+    return -_number_minimum(-a, -b)
+
+
 def _remainder(a: float, b: float) -> float:
     if math.isnan(a) or math.isnan(b) or math.isinf(a) or b == 0.0:
         return math.nan
@@ -190,9 +198,9 @@ FLOAT_BINARY: dict[str, Callable[[float, float], float | Fraction]] = {
     "mulf": _product,
     "divf": _quotient,
     "minimumf": _minimum,
-    "maximumf": lambda a, b: -_minimum(-a, -b),
+    "maximumf": _maximum,
     "minnumf": _number_minimum,
-    "maxnumf": lambda a, b: -_number_minimum(-a, -b),
+    "maxnumf": _number_maximum,
     "remf": _remainder,
     "copysignf": lambda a, b: math.copysign(a, b),
 }
@@ -327,9 +335,9 @@ def clamp(op: Operation, constants: Sequence[Any]) -> Sequence[Any] | None:
     value, low, high = values
     mode = op.attributes["mode"]
     if mode == "ieee":
-        return [-_minimum(-_minimum(-(-value), high), -low)] if not math.isnan(value) else [math.nan]
+        return [_minimum(_maximum(value, low), high)]
     if mode == "number":
-        return [_number_minimum(-_number_minimum(-value, -low), high)]
+        return [_number_minimum(_number_maximum(value, low), high)]
     value = low if value < low else value
     return [high if value > high else value]
 
@@ -341,7 +349,6 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "le": lambda a, b: a <= b,
     "gt": lambda a, b: a > b,
     "ge": lambda a, b: a >= b,
-    "ne_": lambda a, b: a != b,
 }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import control, functions
 from loom.dialect.common import ABI_KINDS, AttributeDef, attribute, define, group, region, results, word
+from loom.dialect.rules import control, functions
 
 CONVENTIONS = ("host", "device", "initializer", "deinitializer")
 TEMPERATURES = ("hot", "cold")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from loom.dialect import folding
-from loom.dialect.rules import values
 from loom.dialect.common import (
     BOOL,
     INDEX_LIKE,
@@ -19,6 +18,7 @@ from loom.dialect.common import (
     results,
     word,
 )
+from loom.dialect.rules import values
 from loom.ir import I1
 
 # name → (tier, operands take offset as well, meaning)

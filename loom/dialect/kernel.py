@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import functions, memory
 from loom.dialect.common import (
     ASYNC_GROUP,
     ASYNC_TOKEN,
@@ -31,6 +30,7 @@ from loom.dialect.common import (
     result,
     word,
 )
+from loom.dialect.rules import functions, memory
 from loom.ir import BUFFER, I1, I32, I64, INDEX, OpaqueType
 
 DIRECTIONS = ("global_to_workgroup", "workgroup_to_global")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import control, low, values
 from loom.dialect.common import (
-    INDEX_ONLY,
     ABI_KINDS,
+    INDEX_ONLY,
     REGISTER,
     STORAGE,
     AttributeDef,
@@ -21,6 +20,7 @@ from loom.dialect.common import (
     word,
 )
 from loom.dialect.func import ABI, CONVENTIONS, EXPORT, INLINING, SIGNATURE, TAIL
+from loom.dialect.rules import control, low, values
 
 ALLOCATIONS = ("virtual", "assigned", "fixed")
 SCHEDULES = ("free", "constrained", "locked", "phased")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import values
 from loom.dialect.common import (
     ANY,
     OFFSET_ONLY,
@@ -16,6 +15,7 @@ from loom.dialect.common import (
     result,
     results,
 )
+from loom.dialect.rules import values
 
 for _name, _doc in (("constant", "A module-wide constant."), ("variable", "A module-wide variable.")):
     define(

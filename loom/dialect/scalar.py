@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from loom.dialect import folding
-from loom.dialect.rules import values
 from loom.dialect.common import (
     ARITHMETIC,
     BOOL,
@@ -23,6 +22,7 @@ from loom.dialect.common import (
     results,
     word,
 )
+from loom.dialect.rules import values
 from loom.ir import I1
 
 # name → (tier, meaning). One table a form; the vector dialect declares the lanewise twin of every row.

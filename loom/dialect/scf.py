@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import control, values
 from loom.dialect.common import (
     ANY,
     BOOL,
@@ -18,6 +17,7 @@ from loom.dialect.common import (
     results,
     word,
 )
+from loom.dialect.rules import control, values
 
 SCHEDULES = ("linear", "interleaved", "recurrence")
 YIELD = ("scf.yield",)

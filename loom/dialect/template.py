@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import control, functions
 from loom.dialect.common import attribute, define, group, integer, region, results, word
 from loom.dialect.func import MODIFIERS, SIGNATURE, TAIL, TEMPERATURES
+from loom.dialect.rules import control, functions
 
 _SELECTION = (
     attribute("target", "symbol", optional=True),

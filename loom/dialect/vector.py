@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from loom.dialect import folding, scalar
-from loom.dialect.rules import memory, shapes, values
 from loom.dialect.common import (
     ANY,
     ATOMIC_KINDS,
@@ -42,6 +41,7 @@ from loom.dialect.common import (
     result,
     word,
 )
+from loom.dialect.rules import memory, shapes, values
 
 DOT_SIGNS = ("s8s8", "u8s8", "s8u8", "u8u8")
 DOT8_SIGNS = ("s4s4", "u4s4", "s4u4", "u4u4")

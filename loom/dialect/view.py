@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from loom.dialect.rules import memory
 from loom.dialect.common import (
     ATOMIC_KINDS,
     CACHE,
@@ -19,6 +18,7 @@ from loom.dialect.common import (
     result,
     word,
 )
+from loom.dialect.rules import memory
 
 _INDEX = group("indices", INDEX_ONLY)
 _ORDER = (word("ordering", ORDERINGS), word("scope", SCOPES))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from loom.ir.attributes import Attribute, Word
 from loom.ir.core import Operation, Value
 from loom.ir.registry import lookup
+from loom.ir.suggest import did_you_mean
 from loom.ir.targets import Descriptor, DescriptorImmediate, DescriptorResult, DescriptorSet, descriptor_set
 from loom.ir.types import RegisterType, Type
 from loom.text.literals import parse_float, parse_integer
-from loom.ir.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from loom.text.format import OpState

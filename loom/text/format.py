@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from loom.ir.core import Operation
-from loom.ir.definition import AttributeDef, OpDefinition
+from loom.ir.definition import OpDefinition
 from loom.text.attribute_kinds import attribute_parser, attribute_printer, attribute_starts
 from loom.text.lexer import _TOKEN as LITERAL_TOKEN
 

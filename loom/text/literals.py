@@ -70,4 +70,4 @@ def parse_string(token: str) -> str:
 def _check_control(body: str) -> None:
     for c in body:
         if c < " " and c != "\t":
-            raise StringError(f"control character {ascii(c)} in a string must be escaped")
+            raise StringError(f"control character {c!a} in a string must be escaped")

@@ -21,12 +21,12 @@ from loom.ir.builder import infer_result_types
 from loom.ir.core import Block, Module, Operation, Region, Value
 from loom.ir.definition import OpDefinition
 from loom.ir.registry import dialect_prefixes, lookup
+from loom.ir.suggest import did_you_mean
 from loom.ir.types import FunctionType, Type
 from loom.text.attribute_kinds import attribute_parser
 from loom.text.format import OpState, program_of
 from loom.text.lexer import END, Source
 from loom.text.literals import StringError, parse_float, parse_integer, parse_string
-from loom.ir.suggest import did_you_mean
 from loom.text.type_text import NAMED_TYPES, TypeTextError, parse_encoding, parse_structured
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class Parser:
         if token[0] == '"' and len(token) == 1:
             self.fail("LEX/003", "the string does not end on its line", hint='close it with "')
         if len(token) == 1 and (not token.isprintable() or token in "!&*+;?\\^`~'@#$%./-" or ord(token) > 126):
-            self.fail("LEX/002", f"unexpected character {ascii(token)}")
+            self.fail("LEX/002", f"unexpected character {token!a}")
         self.fail("PARSE/001", f"expected '{what}', found {self.shown()}")
 
     def accept_literal(self, token: str) -> None:

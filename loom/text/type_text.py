@@ -20,7 +20,6 @@ from loom.ir.types import (
     OpaqueType,
     PoolType,
     RegisterType,
-    ScalarType,
     StorageType,
     TensorType,
     TileType,

@@ -313,7 +313,5 @@ def packed_dot(ratio: int) -> Rule:
 def matrix_multiply(op: Operation, report: Report) -> None:
     """Integer accumulators belong to integer operands."""
     lhs, rhs, init = (element_type(v.type) for v in op.operands)
-    if isinstance(init, IntegerType) and not (isinstance(lhs, IntegerType) and isinstance(rhs, IntegerType)):
-        report("OP/019", f"an accumulator of {init} does not take operands of {lhs} and {rhs}")
-    elif isinstance(lhs, FloatType) and not isinstance(init, FloatType):
+    if (isinstance(init, IntegerType) and not (isinstance(lhs, IntegerType) and isinstance(rhs, IntegerType))) or (isinstance(lhs, FloatType) and not isinstance(init, FloatType)):
         report("OP/019", f"an accumulator of {init} does not take operands of {lhs} and {rhs}")

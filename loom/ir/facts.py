@@ -1,0 +1,845 @@
+"""What is known of integer values: ranges, multiples, powers of two, and order between values.
+
+Facts are computed on demand over the definitions of a value; an analysis object caches them, so make a new one after a
+change (the module-level functions do). Nothing here is speculative: whatever a fact says holds in every execution in which
+assumptions are true.
+
+    facts_of(value)              → Facts(low, high, multiple_of, power_of_two)
+    prove("le", [a, 16])         → True, False, or None when neither follows; a, b: values or integers
+    prove("ult", [i, n], at=op)  → … using the conditions of the ``scf.if`` and loops around ``op``
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from loom.ir.attributes import Predicate, Ref
+from loom.ir.core import Operation, Value
+from loom.ir.types import IndexType, IntegerType, OffsetType, Type
+
+Subject: TypeAlias = "Value | int"
+
+_I64 = (-(1 << 63), (1 << 63) - 1)
+# How far back definitions are followed, how many linear terms are kept, and how deep a proof by known inequalities may go.
+_DEPTH = 64
+_TERMS = 16
+_STEPS = 4
+_COORDINATE = 1 << 48
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Knowledge of one integer value: ``low <= value <= high``; a multiple of ``multiple_of`` (0: it is zero)."""
+
+    low: int = _I64[0]
+    high: int = _I64[1]
+    multiple_of: int = 1
+    power_of_two: bool = False
+
+    @property
+    def constant(self) -> int | None:
+        """The value when only one is possible."""
+        return self.low if self.low == self.high else None
+
+    @property
+    def non_negative(self) -> bool:
+        """Whether the value is at least zero."""
+        return self.low >= 0
+
+    def meet(self, other: Facts) -> Facts:
+        """Both hold."""
+        return Facts(
+            max(self.low, other.low),
+            min(self.high, other.high),
+            math.lcm(self.multiple_of, other.multiple_of) if self.multiple_of and other.multiple_of else 0,
+            self.power_of_two or other.power_of_two,
+        )
+
+    def join(self, other: Facts) -> Facts:
+        """One of the two holds."""
+        return Facts(
+            min(self.low, other.low),
+            max(self.high, other.high),
+            math.gcd(self.multiple_of, other.multiple_of),
+            self.power_of_two and other.power_of_two,
+        )
+
+
+UNKNOWN = Facts()
+
+
+def exactly(value: int) -> Facts:
+    """The facts of a known value."""
+    return Facts(value, value, abs(value), value > 0 and not value & (value - 1))
+
+
+def range_of_type(type_: Type) -> Facts:
+    """What the type alone says."""
+    if isinstance(type_, IntegerType):
+        if type_.width == 1:
+            return Facts(0, 1)
+        return Facts(-(1 << (type_.width - 1)), (1 << (type_.width - 1)) - 1)
+    if isinstance(type_, OffsetType):
+        return Facts(0, _I64[1])
+    return UNKNOWN
+
+
+def _clip(facts: Facts, type_: Type) -> Facts:
+    """Arithmetic that may leave the type's range wraps: then only what survives wrapping is kept."""
+    limits = range_of_type(type_)
+    if facts.low < limits.low or facts.high > limits.high:
+        # A wrapped value keeps the divisibility by powers of two.
+        return Facts(limits.low, limits.high, _twos(facts))
+    return facts
+
+
+# Linear forms: constant + sum of coefficient * value
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """``constant + Σ coefficient · value``, exact as mathematics (only built where nothing wraps)."""
+
+    constant: int
+    terms: tuple[tuple[Value, int], ...]
+
+    def plus(self, other: Linear, factor: int = 1) -> Linear:
+        """Return self + factor · other."""
+        table: dict[Value, int] = dict(self.terms)
+        for value, coefficient in other.terms:
+            table[value] = table.get(value, 0) + factor * coefficient
+        terms = tuple((v, c) for v, c in table.items() if c)
+        return Linear(self.constant + factor * other.constant, terms)
+
+
+class FactAnalysis:
+    """Facts of values, cached. ``configuration`` gives known values of configuration keys."""
+
+    def __init__(self, configuration: dict[str, int] | None = None) -> None:
+        self.configuration = configuration or {}
+        self._facts: dict[Value, Facts] = {}
+        self._linear: dict[Value, Linear] = {}
+        self._active: set[Value] = set()
+        # The assumptions that a value's linear form was seen through: they hold wherever the value is used.
+        self._through: dict[Value, frozenset[Operation]] = {}
+        self._assumed_here: frozenset[Operation] = frozenset()
+
+    # Facts of a value
+
+    def facts_of(self, value: Subject) -> Facts:
+        """Return the facts of an integer, index or offset value (or of a plain integer)."""
+        if isinstance(value, int):
+            return exactly(value)
+        known = self._facts.get(value)
+        if known is not None:
+            return known
+        if value in self._active or len(self._active) > _DEPTH:
+            return range_of_type(value.type)
+        self._active.add(value)
+        try:
+            found = self._compute(value).meet(range_of_type(value.type))
+            if found.low > found.high:
+                # Contradictory assumptions: the code never runs; say nothing beyond the type.
+                found = range_of_type(value.type)
+        finally:
+            self._active.discard(value)
+        # What was cut short at a cycle is weaker than possible, but true.
+        self._facts[value] = found
+        return found
+
+    def _compute(self, value: Value) -> Facts:
+        op = value.defining_op
+        if op is None:
+            return self._argument(value)
+        name = op.definition.name
+        rule = _RULES.get(name)
+        if rule is not None:
+            return rule(self, op, value)
+        if name in ("index.assume", "scalar.assume", "low.assume"):
+            return self._assumed(op, value)
+        if name == "scf.for":
+            return self._carried(op, value.index)
+        if name == "config.get":
+            known = self.configuration.get(str(op.attributes["key"]))
+            if known is not None:
+                return exactly(known)
+            return self._configured(op)
+        if name == "scf.if" and len(op.regions) == 2 and op.regions[1].blocks:
+            sides = []
+            for region in op.regions:
+                ender = region.blocks[0].last
+                if ender is None or value.index >= len(ender.operands):
+                    return UNKNOWN
+                sides.append(self.facts_of(ender.operands[value.index]))
+            return sides[0].join(sides[1])
+        return UNKNOWN
+
+    def _configured(self, op: Operation) -> Facts:
+        module = op.module
+        key = module.symbol(str(op.attributes["key"])) if module is not None else None
+        if key is None:
+            return UNKNOWN
+        value = key.attributes.get("value")
+        if key.name == "config.def" and isinstance(value, int) and not isinstance(value, bool):
+            return exactly(value)
+        where: Any = key.attributes.get("where", ())
+        return _from_predicates(where, 0, lambda ref: UNKNOWN)
+
+    def _argument(self, value: Value) -> Facts:
+        block = value.block
+        if block is None or block.parent is None:
+            return UNKNOWN
+        op = block.parent.parent
+        if op is None:
+            return UNKNOWN
+        name = op.definition.name
+        if name in ("scf.for", "low.scf.for") and block.parent is op.regions[0]:
+            if value.index == 0:
+                return self._induction(op)
+            return self._carried(op, value.index - 1)
+        if "module_level" in op.definition.traits and block is block.parent.blocks[0]:
+            which = "launch_where" if block.parent is not op.regions[0] else "where"
+            where: Any = op.attributes.get(which, ())
+            facts = _from_predicates(where, value.index, lambda ref: self._bound(block.arguments, ref))
+            return facts
+        return UNKNOWN
+
+    def _bound(self, arguments: Sequence[Value], ref: Ref) -> Facts:
+        if ref.index < len(arguments):
+            return self.facts_of(arguments[ref.index])
+        return UNKNOWN
+
+    def _induction(self, op: Operation) -> Facts:
+        low, high, step = (self.facts_of(op.operand(n)) for n in ("lower", "upper", "step"))
+        multiple = math.gcd(low.multiple_of, step.multiple_of)
+        top = high.high - 1
+        constants = (low.constant, high.constant, step.constant)
+        if None not in constants and step.low > 0:
+            count = max(0, -(-(high.low - low.low) // step.low))
+            if count:
+                top = low.low + (count - 1) * step.low
+        elif multiple > 1 and top >= 0:
+            top -= top % multiple
+        return Facts(low.low, max(top, low.low), multiple)
+
+    def _carried(self, op: Operation, index: int) -> Facts:
+        """Facts of a loop's carried value, which are also those of the result."""
+        inits = op.operand_group("inits")
+        ender = op.regions[0].blocks[0].last
+        if index >= len(inits) or ender is None or index >= len(ender.operands):
+            return UNKNOWN
+        start = self.facts_of(inits[index])
+        following = ender.operands[index]
+        argument = op.regions[0].blocks[0].arguments[index + 1]
+        if following is argument:
+            return start
+        step = self._step_of(argument, following)
+        trips = self._trip_bound(op) if step is not None else None
+        if step is not None and trips is not None and step.low >= 0:
+            # A running sum: each trip adds at most the step's greatest value.
+            multiple = math.gcd(start.multiple_of, step.multiple_of)
+            return _clip(Facts(start.low, start.high + trips * step.high, multiple), argument.type)
+        # Where the definition leads back to the argument, only its type is used, so the join holds in every trip.
+        return start.join(self.facts_of(following))
+
+    def _step_of(self, argument: Value, following: Value) -> Facts | None:
+        op = following.defining_op
+        if op is None or op.name not in ("index.add", "scalar.addi") or argument not in op.operands:
+            return None
+        other = op.operands[1] if op.operands[0] is argument else op.operands[0]
+        return self.facts_of(other)
+
+    def _trip_bound(self, op: Operation) -> int | None:
+        low, high, step = (self.facts_of(op.operand(n)) for n in ("lower", "upper", "step"))
+        if high.high >= _I64[1] or low.low <= _I64[0] or step.low <= 0:
+            return None
+        return max(0, -(-(high.high - low.low) // step.low))
+
+    def _assumed(self, op: Operation, value: Value) -> Facts:
+        source = op.operands[value.index]
+        predicates: Any = op.attributes.get("predicates", ())
+        said = _from_predicates(predicates, value.index, lambda ref: self.facts_of(op.operands[ref.index]))
+        return self.facts_of(source).meet(said)
+
+    # Linear forms
+
+    def linear(self, value: Subject) -> Linear:
+        """Return the value as a linear form over values that are opaque here. Looks through assumptions.
+
+        Index arithmetic wraps at 64 bits. A form is built only where nothing wraps as long as values of which nothing is
+        known stay within ±2^48, as coordinates of memory that exists do.
+        """
+        if isinstance(value, int):
+            return Linear(value, ())
+        known = self._linear.get(value)
+        if known is not None:
+            return known
+        self._linear[value] = Linear(0, ((value, 1),))
+        made = self._linearize(value)
+        if len(made.terms) > _TERMS or not self._stays_small(made):
+            made = Linear(0, ((value, 1),))
+        self._linear[value] = made
+        return made
+
+    def _stays_small(self, form: Linear) -> bool:
+        reach = abs(form.constant)
+        for value, coefficient in form.terms:
+            facts = self.facts_of(value)
+            largest = max(abs(facts.low), abs(facts.high))
+            reach += abs(coefficient) * (largest if largest < _COORDINATE else _COORDINATE)
+        return reach < 1 << 63
+
+    def _linearize(self, value: Value) -> Linear:
+        itself = Linear(0, ((value, 1),))
+        op = value.defining_op
+        facts = self.facts_of(value)
+        if facts.constant is not None:
+            return Linear(facts.constant, ())
+        if op is None or not isinstance(value.type, IndexType | OffsetType):
+            return itself
+        name = op.definition.name
+        if name == "index.assume":
+            source = op.operands[value.index]
+            form = self.linear(source)
+            self._through[value] = self._through.get(source, frozenset()) | {op}
+            return form
+        if name == "index.cast":
+            source = op.operands[0]
+            if not isinstance(source.type, IndexType | OffsetType):
+                return itself
+            self._through[value] = self._through.get(source, frozenset())
+            return self.linear(source)
+        if name not in ("index.add", "index.sub", "index.mul", "index.scale", "index.madd", "index.shli"):
+            return itself
+        forms = [self.linear(v) for v in op.operands]
+        self._through[value] = frozenset().union(*(self._through.get(v, frozenset()) for v in op.operands))
+        if name in ("index.add", "index.sub"):
+            return forms[0].plus(forms[1], 1 if name == "index.add" else -1)
+        if name == "index.shli":
+            count = self.facts_of(op.operands[1]).constant
+            return Linear(0, ()).plus(forms[0], 1 << count) if count is not None and 0 <= count < 62 else itself
+        a, b = forms[0], forms[1]
+        if a.terms and b.terms:
+            return itself
+        base, factor = (a, b.constant) if not b.terms else (b, a.constant)
+        product = Linear(0, ()).plus(base, factor)
+        return product.plus(forms[2]) if name == "index.madd" else product
+
+    def linear_facts(self, form: Linear) -> Facts:
+        """Return the facts of a linear form, by interval arithmetic over its terms."""
+        low = high = form.constant
+        multiple = abs(form.constant)
+        for value, coefficient in form.terms:
+            f = self.facts_of(value)
+            a, b = f.low * coefficient, f.high * coefficient
+            low += min(a, b)
+            high += max(a, b)
+            multiple = math.gcd(multiple, f.multiple_of * coefficient)
+        return Facts(low, high, multiple)
+
+    # Proofs
+
+    def prove(self, predicate: str, arguments: Sequence[Subject], at: Operation | None = None) -> bool | None:
+        """Decide a predicate.
+
+        ``predicate`` is one of the language's (``le``, ``range``, ``mul``, …), or an unsigned comparison (``ult``, ``ule``, ``ugt``,
+        ``uge``). ``at`` names an operation whose surroundings may be used: conditions of ``scf.if`` and loop bounds.
+        """
+        if predicate in ("min", "max"):
+            predicate = "ge" if predicate == "min" else "le"
+        if predicate == "range":
+            low = self.prove("ge", (arguments[0], arguments[1]), at)
+            high = self.prove("le", (arguments[0], arguments[2]), at)
+            if low is False or high is False:
+                return False
+            return True if low and high else None
+        if predicate == "pow2":
+            return self._power(arguments[0])
+        if predicate == "mul":
+            return self._multiple(arguments[0], arguments[1])
+        if predicate == "finite":
+            return None
+        a, b = arguments[0], arguments[1]
+        if predicate[0] == "u":
+            signed_a, signed_b = self.prove("ge", (a, 0), at), self.prove("ge", (b, 0), at)
+            if not (signed_a and signed_b):
+                return None
+            predicate = predicate[1:]
+        if predicate == "ne":
+            equal = self.prove("eq", (a, b), at)
+            return None if equal is None else not equal
+        if predicate == "eq":
+            difference = self.linear(a).plus(self.linear(b), -1)
+            if not difference.terms:
+                return difference.constant == 0
+            if self.at_least(b, a, 1, at) or self.at_least(a, b, 1, at):
+                return False
+            facts = self.linear_facts(difference)
+            if facts.multiple_of and difference.constant and difference.terms:
+                step = self.linear_facts(Linear(0, difference.terms)).multiple_of
+                if step and difference.constant % step:
+                    return False
+            return True if self.at_least(a, b, 0, at) and self.at_least(b, a, 0, at) else None
+        if predicate in ("gt", "ge"):
+            a, b = b, a
+            predicate = "lt" if predicate == "gt" else "le"
+        margin = 1 if predicate == "lt" else 0
+        if self.at_least(b, a, margin, at):
+            return True
+        if self.at_least(a, b, 1 - margin, at):
+            return False
+        return None
+
+    def _power(self, a: Subject) -> bool | None:
+        facts = self.facts_of(a)
+        if facts.constant is not None:
+            return facts.constant > 0 and not facts.constant & (facts.constant - 1)
+        if facts.power_of_two:
+            return True
+        return False if facts.high <= 0 else None
+
+    def _multiple(self, a: Subject, n: Subject) -> bool | None:
+        number = self.facts_of(n).constant
+        if number is None or number <= 0:
+            return None
+        facts = self.facts_of(a)
+        form = self.linear_facts(self.linear(a))
+        multiple = math.lcm(facts.multiple_of, form.multiple_of) if facts.multiple_of and form.multiple_of else 0
+        if multiple % number == 0:
+            return True
+        if facts.constant is not None:
+            return facts.constant % number == 0
+        return None
+
+    def at_least(self, a: Subject, b: Subject, margin: int = 0, at: Operation | None = None) -> bool:
+        """Whether a >= b + margin follows."""
+        difference = self.linear(a).plus(self.linear(b), -1)
+        seen = [self._through.get(v, frozenset()) for v in (a, b) if isinstance(v, Value)]
+        self._assumed_here = frozenset().union(*seen)
+        return self._positive(Linear(difference.constant - margin, difference.terms), at, _STEPS)
+
+    def _positive(self, form: Linear, at: Operation | None, steps: int) -> bool:
+        """Whether the form is at least zero: by ranges, or after replacing a value by one that bounds it."""
+        if self.linear_facts(form).low >= 0:
+            return True
+        if not steps:
+            return False
+        for value, coefficient in form.terms:
+            for bound in self._bounds(value, at):
+                weight = next((c for v, c in bound.terms if v is value), 0)
+                if weight == 0 or (weight > 0) != (coefficient > 0) or coefficient % weight:
+                    continue
+                # form = factor * bound + rest, and bound >= 0: it is enough that the rest is at least zero.
+                rest = form.plus(bound, -(coefficient // weight))
+                if len(rest.terms) <= len(form.terms) + 2 and self._positive(rest, at, steps - 1):
+                    return True
+        return False
+
+    def _bounds(self, value: Value, at: Operation | None) -> list[Linear]:
+        """Return forms that are known to be at least zero and contain the value."""
+        found: list[Linear] = []
+        itself = Linear(0, ((value, 1),))
+        block = value.block
+        holder = block.parent.parent if block is not None and block.parent is not None else None
+        if value.is_block_argument and holder is not None and holder.name == "scf.for" and value.index == 0:
+            lower, upper = self.linear(holder.operand("lower")), self.linear(holder.operand("upper"))
+            found.append(itself.plus(lower, -1))
+            found.append(upper.plus(itself, -1).plus(Linear(-1, ())))
+            step = self.facts_of(holder.operand("step")).constant
+            if step and step > 1 and self.linear_facts(upper.plus(lower, -1)).multiple_of % step == 0:
+                # The range is a whole number of steps: the last value is a step below the end.
+                found.append(upper.plus(itself, -1).plus(Linear(-step, ())))
+        if value.defining_op is not None:
+            self._definition_bounds(value, value.defining_op, itself, found)
+        for user in value.users:
+            if user.name == "index.assume" and (user in self._assumed_here or (at is not None and _dominates(user, at))):
+                predicates: Any = user.attributes.get("predicates", ())
+                found.extend(self._predicate_forms(predicates, lambda ref, u=user: u.operands[ref.index]))  # type: ignore[misc]
+        if value.is_block_argument and holder is not None and "module_level" in holder.definition.traits:
+            assert block is not None
+            which = "launch_where" if block.parent is not holder.regions[0] else "where"
+            where: Any = holder.attributes.get(which, ())
+            arguments = block.arguments
+            usable = [p for p in where if all(not isinstance(a, Ref) or a.index < len(arguments) for a in p.arguments)]
+            found.extend(self._predicate_forms(usable, lambda ref: arguments[ref.index]))
+        if at is not None:
+            found.extend(self._conditions(at))
+        return [form for form in found if any(v is value for v, _ in form.terms)]
+
+    def _definition_bounds(self, value: Value, op: Operation, itself: Linear, found: list[Linear]) -> None:
+        if op.name == "index.min":
+            found.extend(self.linear(o).plus(itself, -1) for o in op.operands)
+        elif op.name == "index.max":
+            found.extend(itself.plus(self.linear(o), -1) for o in op.operands)
+        elif op.name == "index.rem":
+            # The op's conditions: dividend at least 0, divisor greater than 0.
+            found.append(self.linear(op.operands[1]).plus(itself, -1).plus(Linear(-1, ())))
+            found.append(self.linear(op.operands[0]).plus(itself, -1))
+        elif op.name == "index.div":
+            divisor = self.facts_of(op.operands[1]).constant
+            if divisor is not None and divisor > 0:
+                scaled = Linear(0, ((value, divisor),))
+                found.append(self.linear(op.operands[0]).plus(scaled, -1))
+                found.append(scaled.plus(self.linear(op.operands[0]), -1).plus(Linear(divisor - 1, ())))
+
+    def _predicate_forms(self, predicates: Sequence[Predicate], value_of: Callable[[Ref], Value]) -> list[Linear]:
+        forms: list[Linear] = []
+        for p in predicates:
+            arguments: list[Linear] = []
+            for a in p.arguments:
+                if isinstance(a, float):
+                    break
+                arguments.append(self.linear(value_of(a) if isinstance(a, Ref) else int(a)))
+            else:
+                forms.extend(_comparison_forms(p.name, arguments))
+        return forms
+
+    def _conditions(self, at: Operation) -> list[Linear]:
+        """Return forms that are at least zero where ``at`` stands, from the conditions around it."""
+        forms: list[Linear] = []
+        inner: Operation = at
+        outer = inner.parent_op
+        while outer is not None:
+            if outer.name == "scf.if" and inner.parent is not None:
+                negated = inner.parent.parent is not outer.regions[0]
+                forms.extend(self._condition_forms(outer.operands[0], negated))
+            inner, outer = outer, outer.parent_op
+        return forms
+
+    def _condition_forms(self, condition: Value, negated: bool) -> list[Linear]:
+        op = condition.defining_op
+        if op is None:
+            return []
+        if op.name == "scalar.andi" and not negated:
+            return self._condition_forms(op.operands[0], False) + self._condition_forms(op.operands[1], False)
+        if op.name == "scalar.ori" and negated:
+            return self._condition_forms(op.operands[0], True) + self._condition_forms(op.operands[1], True)
+        if op.name != "index.cmp":
+            return []
+        predicate = str(op.attributes["predicate"])
+        if negated:
+            predicate = _NEGATED[predicate]
+        a, b = op.operands
+        if predicate[0] == "u" and predicate not in ("eq", "ne"):
+            # Below a bound that is not negative, unsigned means: neither negative nor beyond it.
+            lower, upper = (a, b) if predicate in ("ult", "ule") else (b, a)
+            if self.facts_of(upper).low < 0:
+                return []
+            margin = 1 if predicate in ("ult", "ugt") else 0
+            low, high = self.linear(lower), self.linear(upper)
+            return [high.plus(low, -1).plus(Linear(-margin, ())), low]
+        return _comparison_forms(predicate.removeprefix("s"), [self.linear(a), self.linear(b)])
+
+
+_NEGATED = {
+    "eq": "ne", "ne": "eq", "slt": "sge", "sle": "sgt", "sgt": "sle", "sge": "slt",
+    "ult": "uge", "ule": "ugt", "ugt": "ule", "uge": "ult",
+}  # fmt: skip
+
+
+def _comparison_forms(name: str, arguments: Sequence[Linear]) -> list[Linear]:
+    """Return the forms that are at least zero when the predicate holds."""
+    if name == "range":
+        a, low, high = arguments
+        return [a.plus(low, -1), high.plus(a, -1)]
+    if len(arguments) != 2:
+        return []
+    a, b = arguments
+    if name == "eq":
+        return [a.plus(b, -1), b.plus(a, -1)]
+    if name in ("ge", "min"):
+        return [a.plus(b, -1)]
+    if name in ("le", "max"):
+        return [b.plus(a, -1)]
+    if name == "gt":
+        return [a.plus(b, -1).plus(Linear(-1, ()))]
+    if name == "lt":
+        return [b.plus(a, -1).plus(Linear(-1, ()))]
+    return []
+
+
+def _dominates(a: Operation, b: Operation) -> bool:
+    """Whether ``a`` stands before ``b`` in its block or in one around it."""
+    inner: Operation | None = b
+    while inner is not None:
+        if inner.parent is a.parent:
+            return inner is not a and a.is_before(inner)
+        inner = inner.parent_op
+    return False
+
+
+def _from_predicates(predicates: Sequence[Predicate], index: int, facts_of: Callable[[Ref], Facts]) -> Facts:
+    """Return what predicates say of the value they call ``Ref(index)``."""
+    facts = UNKNOWN
+
+    def known(argument: int | float | Ref) -> Facts:
+        if isinstance(argument, Ref):
+            return facts_of(argument) if argument.index != index else UNKNOWN
+        return exactly(int(argument)) if isinstance(argument, int) else UNKNOWN
+
+    for p in predicates:
+        arguments = p.arguments
+        position = next((i for i, a in enumerate(arguments) if isinstance(a, Ref) and a.index == index), None)
+        if position is None:
+            continue
+        if p.name == "pow2":
+            facts = facts.meet(Facts(1, _I64[1], 1, True))
+        elif p.name == "mul" and position == 0:
+            multiple = known(arguments[1]).constant
+            if multiple is not None and multiple > 0:
+                facts = facts.meet(Facts(multiple_of=multiple))
+        elif p.name == "range" and position == 0:
+            facts = facts.meet(Facts(known(arguments[1]).low, known(arguments[2]).high))
+        elif len(arguments) == 2:
+            other = known(arguments[1 - position])
+            name = p.name if position == 0 else _SWAPPED.get(p.name, p.name)
+            if name == "eq":
+                facts = facts.meet(other)
+            elif name in ("ge", "min"):
+                facts = facts.meet(Facts(low=other.low))
+            elif name == "gt":
+                facts = facts.meet(Facts(low=other.low + 1))
+            elif name in ("le", "max"):
+                facts = facts.meet(Facts(high=other.high))
+            elif name == "lt":
+                facts = facts.meet(Facts(high=other.high - 1))
+    return facts
+
+
+_SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "min": "le", "max": "ge"}
+
+# Transfer rules, one an op
+
+_Rule: TypeAlias = "Callable[[FactAnalysis, Operation, Value], Facts]"
+
+
+def _constant(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
+    literal = op.attributes["value"]
+    if isinstance(literal, bool):
+        return exactly(int(literal))
+    if not isinstance(literal, int) or not isinstance(value.type, IntegerType | IndexType | OffsetType):
+        return UNKNOWN
+    if isinstance(value.type, IntegerType):
+        width = value.type.width
+        literal &= (1 << width) - 1
+        if width > 1 and literal >> (width - 1):
+            literal -= 1 << width
+    return exactly(literal)
+
+
+def _binary(function: Callable[[Facts, Facts], Facts]) -> _Rule:
+    def rule(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
+        a, b = analysis.facts_of(op.operands[0]), analysis.facts_of(op.operands[1])
+        return _clip(function(a, b), value.type)
+
+    return rule
+
+
+def _add(a: Facts, b: Facts) -> Facts:
+    return Facts(a.low + b.low, a.high + b.high, math.gcd(a.multiple_of, b.multiple_of))
+
+
+def _subtract(a: Facts, b: Facts) -> Facts:
+    return Facts(a.low - b.high, a.high - b.low, math.gcd(a.multiple_of, b.multiple_of))
+
+
+def _multiply(a: Facts, b: Facts) -> Facts:
+    corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Facts(min(corners), max(corners), a.multiple_of * b.multiple_of, a.power_of_two and b.power_of_two)
+
+
+def _divide(a: Facts, b: Facts) -> Facts:
+    # Dividend at least 0 and divisor greater than 0 are the op's conditions.
+    low, high = max(a.low, 0), max(a.high, 0)
+    least, most = max(b.low, 1), max(b.high, 1)
+    divisor = b.constant
+    multiple = a.multiple_of // divisor if divisor and divisor > 0 and a.multiple_of % divisor == 0 else 1
+    return Facts(low // most, high // least, multiple)
+
+
+def _remainder(a: Facts, b: Facts) -> Facts:
+    low, high = max(a.low, 0), max(a.high, 0)
+    if b.constant and b.constant > 0 and high < b.constant:
+        return Facts(low, high, a.multiple_of)
+    return Facts(0, min(high, max(b.high, 1) - 1), math.gcd(a.multiple_of, b.multiple_of))
+
+
+def _minimum(a: Facts, b: Facts) -> Facts:
+    return Facts(min(a.low, b.low), min(a.high, b.high), math.gcd(a.multiple_of, b.multiple_of))
+
+
+def _maximum(a: Facts, b: Facts) -> Facts:
+    return Facts(max(a.low, b.low), max(a.high, b.high), math.gcd(a.multiple_of, b.multiple_of))
+
+
+def _twos(facts: Facts) -> int:
+    """The largest power of two that divides the value for sure."""
+    return facts.multiple_of & -facts.multiple_of if facts.multiple_of else 1 << 62
+
+
+def _and(a: Facts, b: Facts) -> Facts:
+    twos = max(_twos(a), _twos(b))
+    if a.low >= 0 and b.low >= 0:
+        return Facts(0, min(a.high, b.high), twos)
+    if a.low >= 0 or b.low >= 0:
+        return Facts(0, a.high if a.low >= 0 else b.high, twos)
+    return Facts(multiple_of=twos)
+
+
+def _or(a: Facts, b: Facts) -> Facts:
+    twos = min(_twos(a), _twos(b))
+    if a.low >= 0 and b.low >= 0:
+        bits = max(a.high.bit_length(), b.high.bit_length())
+        return Facts(max(a.low, b.low), (1 << bits) - 1, twos)
+    return Facts(multiple_of=twos)
+
+
+def _xor(a: Facts, b: Facts) -> Facts:
+    either = _or(a, b)
+    return Facts(0, either.high, either.multiple_of) if a.low >= 0 and b.low >= 0 else Facts(multiple_of=either.multiple_of)
+
+
+def _shift_left(a: Facts, b: Facts) -> Facts:
+    if not 0 <= b.low <= b.high <= 62:
+        return UNKNOWN
+    corners = [x << y for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Facts(min(corners), max(corners), a.multiple_of << b.low)
+
+
+def _shift_right(a: Facts, b: Facts) -> Facts:
+    if a.low < 0 or not 0 <= b.low <= b.high <= 63:
+        return UNKNOWN
+    multiple = 1
+    if b.constant is not None and a.multiple_of % (1 << b.constant) == 0:
+        multiple = a.multiple_of >> b.constant
+    return Facts(a.low >> b.high, a.high >> b.low, multiple)
+
+
+def _multiply_add(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
+    a, b, c = (analysis.facts_of(v) for v in op.operands)
+    return _clip(_add(_clip(_multiply(a, b), value.type), c), value.type)
+
+
+def _cast(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
+    source = op.operands[0]
+    facts = analysis.facts_of(source)
+    if isinstance(value.type, OffsetType) and isinstance(source.type, IntegerType) and facts.low < 0:
+        return Facts(0, (1 << source.type.width) - 1) if source.type.width < 64 else Facts(0, _I64[1])
+    return _clip(facts, value.type)
+
+
+def _unsigned_extend(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
+    source = op.operands[0]
+    facts = analysis.facts_of(source)
+    if facts.low >= 0:
+        return facts
+    assert isinstance(source.type, IntegerType)
+    return Facts(0, (1 << source.type.width) - 1)
+
+
+def _select(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
+    return analysis.facts_of(op.operands[1]).join(analysis.facts_of(op.operands[2]))
+
+
+def _identifier(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
+    """Ids and counts of the launch, bounded by the workgroup size where it is constant."""
+    name = op.definition.name
+    size = _workgroup_size(analysis, op)
+    axis = "xyz".find(str(op.attributes.get("dimension", "x")))
+    extent = size[axis] if size is not None else None
+    if name == "kernel.workitem.id":
+        return Facts(0, extent.high - 1 if extent is not None else (1 << 31) - 1)
+    if name == "kernel.workgroup.size":
+        return extent if extent is not None else Facts(1, (1 << 31) - 1)
+    if name in ("kernel.subgroup.lane.id",):
+        return Facts(0, 63)
+    if name in ("kernel.subgroup.size", "target.subgroup.size"):
+        return Facts(1, 64, 1, True)
+    if name in ("kernel.workgroup.count", "kernel.subgroup.count"):
+        return Facts(1, (1 << 32) - 1)
+    if name == "kernel.workitem.dispatch.id":
+        return Facts(0, (1 << 62))
+    return Facts(0, (1 << 32) - 1)
+
+
+def _workgroup_size(analysis: FactAnalysis, op: Operation) -> list[Facts] | None:
+    parent: Operation | None = op.parent_op
+    while parent is not None and parent.name != "kernel.def":
+        parent = parent.parent_op
+    if parent is None or not parent.regions[0].blocks:
+        return None
+    ender = parent.regions[0].blocks[0].last
+    if ender is None or ender.name != "kernel.launch.config":
+        return None
+    sizes = ender.operand_group("workgroup_size")
+    if len(sizes) != 3:
+        return None
+    return [analysis.facts_of(v).meet(Facts(1, (1 << 31) - 1)) for v in sizes]
+
+
+_RULES: dict[str, _Rule] = {
+    "index.constant": _constant,
+    "scalar.constant": _constant,
+    "check.literal": _constant,
+    "index.add": _binary(_add),
+    "index.sub": _binary(_subtract),
+    "index.mul": _binary(_multiply),
+    "index.scale": _binary(_multiply),
+    "index.div": _binary(_divide),
+    "index.rem": _binary(_remainder),
+    "index.min": _binary(_minimum),
+    "index.max": _binary(_maximum),
+    "index.andi": _binary(_and),
+    "index.ori": _binary(_or),
+    "index.xori": _binary(_xor),
+    "index.shli": _binary(_shift_left),
+    "index.shrui": _binary(_shift_right),
+    "index.shrsi": _binary(_shift_right),
+    "index.madd": _multiply_add,
+    "index.cast": _cast,
+    "scalar.addi": _binary(_add),
+    "scalar.subi": _binary(_subtract),
+    "scalar.muli": _binary(_multiply),
+    "scalar.minsi": _binary(_minimum),
+    "scalar.maxsi": _binary(_maximum),
+    "scalar.andi": _binary(_and),
+    "scalar.ori": _binary(_or),
+    "scalar.xori": _binary(_xor),
+    "scalar.shli": _binary(_shift_left),
+    "scalar.shrui": _binary(_shift_right),
+    "scalar.shrsi": _binary(_shift_right),
+    "scalar.extsi": lambda analysis, op, value: analysis.facts_of(op.operands[0]),
+    "scalar.extui": _unsigned_extend,
+    "scalar.trunci": lambda analysis, op, value: _clip(analysis.facts_of(op.operands[0]), value.type),
+    "scf.select": _select,
+    "kernel.workitem.id": _identifier,
+    "kernel.workgroup.id": _identifier,
+    "kernel.workgroup.size": _identifier,
+    "kernel.workgroup.count": _identifier,
+    "kernel.workitem.dispatch.id": _identifier,
+    "kernel.subgroup.id": _identifier,
+    "kernel.subgroup.count": _identifier,
+    "kernel.subgroup.size": _identifier,
+    "kernel.subgroup.lane.id": _identifier,
+    "target.subgroup.size": _identifier,
+}
+
+
+def facts_of(value: Subject, analysis: FactAnalysis | None = None) -> Facts:
+    """Return the facts of a value, computed afresh unless an analysis is given."""
+    return (analysis or FactAnalysis()).facts_of(value)
+
+
+def prove(
+    predicate: str, arguments: Sequence[Subject], at: Operation | None = None, analysis: FactAnalysis | None = None
+) -> bool | None:
+    """Decide a predicate over values and integers: True, False, or None; see :meth:`FactAnalysis.prove`."""
+    return (analysis or FactAnalysis()).prove(predicate, arguments, at)
+
+
+def linear_of(value: Subject, analysis: FactAnalysis | None = None) -> Linear:
+    """Return a value as a linear form; see :meth:`FactAnalysis.linear`."""
+    return (analysis or FactAnalysis()).linear(value)
