@@ -180,7 +180,10 @@ def compile_text(text: str, level: int = 2) -> bytes:
 
 @lru_cache(maxsize=1)
 def _jit() -> Any:
-    return _binding().create_lljit_compiler(_machine(2), use_jit_link=False, suppress_errors=False)
+    _machine.cache_clear()  # the compiler takes the machine over; the next compilation makes its own
+    machine = _machine(2)
+    _machine.cache_clear()
+    return _binding().create_lljit_compiler(machine, use_jit_link=False, suppress_errors=False)
 
 
 _library_count = 0

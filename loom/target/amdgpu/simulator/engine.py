@@ -146,6 +146,8 @@ class RunResult:
     fault_address: int = 0
     fault_wave: int = 0
     fault_group: int = 0
+    lds_base: int = 0
+    lds_size: int = 0
 
 
 def _aligned(size: int) -> tuple[Bytes, int]:
@@ -246,6 +248,12 @@ class _Worker:
         b64[L.L_LIMIT // 8] = plan.budget
         signed[L.L_WAVE_ID_REGISTER // 4] = plan.wave_id_register
         b64[L.L_EXECUTED // 8] = used.ctypes.data
+        if settings.race:
+            shadow, shadow_at = _aligned(8 * plan.lds_bytes + 64)
+            self.keep.append(shadow)
+            quads[L.SHADOW // 8] = shadow_at
+            b64[L.L_SHADOW // 8] = shadow_at
+            b64[L.L_SHADOW_SIZE // 8] = -(-8 * plan.lds_bytes // 64) * 64
         self.block = block
         self.status = 0
 
@@ -260,7 +268,9 @@ class _Worker:
         result.fault_site = int(words[L.FAULT_SITE // 4])
         result.fault_lane = int(header.view(np.int32)[L.FAULT_LANE // 4])
         result.fault_size = int(words[L.FAULT_SIZE // 4])
-        result.fault_address = int(header.view(np.uint64)[L.FAULT_ADDRESS // 8])
+        quads = header.view(np.uint64)
+        result.fault_address = int(quads[L.FAULT_ADDRESS // 8])
+        result.lds_base, result.lds_size = int(quads[L.LDS_BASE // 8]), int(quads[L.LDS_SIZE // 8])
 
 
 def run_kernel(kernel: CompiledKernel, plan: LaunchPlan) -> RunResult:

@@ -278,6 +278,90 @@ done:
   ret void
 }}
 declare {m} @llvm.cttz.{m}({m}, i1)
+
+; Race sanitizer. Each LDS byte has 64 bits: the waves that read it (31:0), the wave that wrote it plus one, or 255 for atomics
+; (39:32), and the number of barriers passed (63:40). Conflicting accesses of two waves between two barriers are a race.
+define void @loom.race(ptr %st, i64 %base, {v} %off, {m} %mask, i32 %size, i32 %kind, i32 %site) {{
+entry:
+  %none = icmp eq {m} %mask, 0
+  br i1 %none, label %done, label %begin
+begin:
+  %shp = getelementptr i8, ptr %st, i64 {L.SHADOW}
+  %shadow = load ptr, ptr %shp
+  %bp = getelementptr i8, ptr %st, i64 {L.LDS_BASE}
+  %lds = load i64, ptr %bp
+  %zp = getelementptr i8, ptr %st, i64 {L.LDS_SIZE}
+  %limit = load i64, ptr %zp
+  %ep = getelementptr i8, ptr %st, i64 {L.EPOCH}
+  %epoch = load i64, ptr %ep
+  %wp = getelementptr i8, ptr %st, i64 {L.WAVE}
+  %wave = load i32, ptr %wp
+  %wave64 = zext i32 %wave to i64
+  %me = shl i64 1, %wave64
+  %writer = add i64 %wave64, 1
+  %atomic = icmp eq i32 %kind, 2
+  %store = icmp eq i32 %kind, 1
+  %code = select i1 %atomic, i64 255, i64 %writer
+  %size64 = zext i32 %size to i64
+  br label %lane
+lane:
+  %left = phi {m} [ %mask, %begin ], [ %rest, %nextlane ]
+  %l = call {m} @llvm.cttz.{m}({m} %left, i1 true)
+  %o = extractelement {v} %off, {m} %l
+  %o64 = zext i32 %o to i64
+  %a = add i64 %base, %o64
+  %r = sub i64 %a, %lds
+  %rend = add i64 %r, %size64
+  %inside = icmp ule i64 %rend, %limit
+  br i1 %inside, label %byte, label %nextlane
+byte:
+  %k = phi i64 [ 0, %lane ], [ %kn, %good ]
+  %at = add i64 %r, %k
+  %p = getelementptr i64, ptr %shadow, i64 %at
+  %old = load i64, ptr %p
+  %oldepoch = lshr i64 %old, 40
+  %same = icmp eq i64 %oldepoch, %epoch
+  %e = select i1 %same, i64 %old, i64 0
+  %readers = and i64 %e, 4294967295
+  %ws = lshr i64 %e, 32
+  %w = and i64 %ws, 255
+  %notme = xor i64 %me, -1
+  %others = and i64 %readers, %notme
+  %otherread = icmp ne i64 %others, 0
+  %written = icmp ne i64 %w, 0
+  %bycode = icmp eq i64 %w, %code
+  %byme = icmp eq i64 %w, %writer
+  %mine = or i1 %bycode, %byme
+  %notmine = xor i1 %mine, true
+  %otherwrote = and i1 %written, %notmine
+  %writes = or i1 %store, %atomic
+  %readconflict = and i1 %writes, %otherread
+  %conflict = or i1 %otherwrote, %readconflict
+  br i1 %conflict, label %bad, label %good
+bad:
+  %l32 = {"add i32 %l, 0" if wave == 32 else "trunc i64 %l to i32"}
+  call void @loom.fault(ptr %st, i32 {L.FAULT_RACE}, i32 %site, i32 %l32, i64 %at, i32 %size)
+  br label %done
+good:
+  %addreader = select i1 %writes, i64 0, i64 %me
+  %newreaders = or i64 %readers, %addreader
+  %neww = select i1 %writes, i64 %code, i64 %w
+  %nw = shl i64 %neww, 32
+  %ne = shl i64 %epoch, 40
+  %n0 = or i64 %newreaders, %nw
+  %n1 = or i64 %n0, %ne
+  store i64 %n1, ptr %p
+  %kn = add i64 %k, 1
+  %bytes = icmp ult i64 %kn, %size64
+  br i1 %bytes, label %byte, label %nextlane
+nextlane:
+  %less = sub {m} %left, 1
+  %rest = and {m} %left, %less
+  %more = icmp ne {m} %rest, 0
+  br i1 %more, label %lane, label %done
+done:
+  ret void
+}}
 """ + "\n".join(permutes)
 
 
@@ -289,6 +373,7 @@ declare i1 @loom.bounds.global(ptr, i64, i64, i32)
 declare i1 @loom.bounds.lds(ptr, i64, i64, i32)
 declare i1 @loom.bounds.scratch(ptr, i64, i64, i32)
 declare void @loom.count(ptr, i{wave}, i32)
+declare void @loom.race(ptr, i64, <{wave} x i32>, i{wave}, i32, i32, i32)
 """
 
 
@@ -373,11 +458,17 @@ class _Body:
         if operation.kind != "load":
             parameters += "".join(f", {v} %d{k}" for k in range(data_words(operation)))
         fault = {"global": L.FAULT_OUT_OF_BOUNDS, "lds": L.FAULT_LDS, "scratch": L.FAULT_SCRATCH}[self.helper.space]
+        kind = {"load": 0, "store": 1, "atomic": 2}[operation.kind]
+        race = (
+            f"  call void @loom.race(ptr %st, i64 %base, {v} %off, {m} %mask, i32 {size}, i32 {kind}, i32 %site)\n"
+            if self.helper.race
+            else ""
+        )
         head = f"""
 define void @{self.helper.name}({parameters}) {{
 entry:
   call void @loom.count(ptr %st, {m} %mask, i32 %site)
-  %none = icmp eq {m} %mask, 0
+{race}  %none = icmp eq {m} %mask, 0
   br i1 %none, label %done, label %start
 start:
   %first = call {m} @llvm.cttz.{m}({m} %mask, i1 true)

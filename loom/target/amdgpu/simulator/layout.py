@@ -83,6 +83,8 @@ L_SLICE = 128  # i64: instructions of a time slice
 L_LIMIT = 136  # i64: instructions a wave may execute in all
 L_WAVE_ID_REGISTER = 144  # i32: scalar register with the wave's number in the workgroup (ttmp8 of gfx12, bits 25-29), or -1
 L_EXECUTED = 152  # i64 array: slices used, a wave each
+L_SHADOW = 160  # ptr: shadow of the race sanitizer
+L_SHADOW_SIZE = 168  # i64: its bytes, 0 without the sanitizer
 L_SIZE = 192
 
 POISON_WORD = 0xDEADBEEF

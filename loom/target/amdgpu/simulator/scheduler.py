@@ -157,6 +157,12 @@ groupstart:
   %y32 = trunc i64 %y to i32
   %z32 = trunc i64 %z to i32
   call void @loom.fill(ptr %lds, ptr %ldsend, i32 {L.POISON_WORD - (1 << 32)})
+  %shp = getelementptr i8, ptr %launch, i64 {L.L_SHADOW}
+  %shadow = load ptr, ptr %shp
+  %shsp = getelementptr i8, ptr %launch, i64 {L.L_SHADOW_SIZE}
+  %shsize = load i64, ptr %shsp
+  %shend = getelementptr i8, ptr %shadow, i64 %shsize
+  call void @loom.fill(ptr %shadow, ptr %shend, i32 0)
   br label %pass
 pass:
   ; one pass over all waves; the first pass also starts them

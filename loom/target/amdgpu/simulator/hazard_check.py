@@ -1,0 +1,56 @@
+"""Missing no-ops as faults: the hazards of the target's table, found on the final code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loom.target.amdgpu.hazards import HazardScan
+from loom.target.amdgpu.machine import MachineBlock, MachineInstruction, MachineProgram
+from loom.target.amdgpu.processors import processor
+from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks, target_of
+
+
+def hazard_faults(
+    code: Sequence[MachineInstruction], entries: Sequence[int], processor_name: str, wave: int
+) -> dict[int, StaticFault]:
+    """For each instruction that needs a no-op (or a wait) in front and has none, the fault."""
+    blocks = split_blocks(code, entries)
+    labels = {code[first].pc: f"b{code[first].pc:x}" for first, _ in blocks}
+    program = MachineProgram(
+        "kernel", processor_name, wave, [_block(code, first, last, labels) for first, last in blocks]
+    )
+    found: dict[int, StaticFault] = {}
+    scan = HazardScan(program, processor(processor_name).generation)
+    for (first, _), hazards in zip(blocks, scan.run(), strict=True):
+        for position, hazard in enumerate(hazards):
+            if hazard is None:
+                continue
+            number = first + position + (1 if hazard.behind else 0)
+            if hazard.behind and number < len(code) and _resolves(code[number], hazard.fix):
+                continue
+            found[min(number, len(code) - 1)] = StaticFault(
+                "missing_nop", f"the hazard '{hazard.name}' needs {hazard.fix} in front of this instruction"
+            )
+    return found
+
+
+def _resolves(instruction: MachineInstruction, fix: str) -> bool:
+    return instruction.row.mnemonic in ("s_waitcnt_depctr", "s_wait_alu") and fix in ("sa_sdst", "va_vdst")
+
+
+def _block(code: Sequence[MachineInstruction], first: int, last: int, labels: dict[int, str]) -> MachineBlock:
+    from loom.target.amdgpu.machine import BranchTarget
+
+    instructions = []
+    for number in range(first, last):
+        instruction = code[number]
+        target = target_of(instruction)
+        if target is not None:
+            operands = tuple(
+                BranchTarget(labels.get(target), target) if isinstance(o, BranchTarget) else o for o in instruction.operands
+            )
+            instruction = MachineInstruction(
+                instruction.row, instruction.form, operands, instruction.modifiers, pc=instruction.pc, size=instruction.size
+            )
+        instructions.append(instruction)
+    return MachineBlock(labels[code[first].pc], instructions)

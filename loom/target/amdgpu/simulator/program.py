@@ -1,0 +1,372 @@
+"""A loaded code object as something to run: kernels decoded, compiled on first use, launched.
+
+:class:`SimulatedObject` is what the device and other callers inside the product use; it has no command line and writes no files but
+the compilation cache.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from loom.diagnostics import error
+from loom.target.amdgpu.machine import BranchTarget, MachineInstruction
+from loom.target.amdgpu.simulator import layout as L
+from loom.target.amdgpu.simulator.dispatch import (
+    dispatch_packet,
+    fill_hidden,
+    hidden_values,
+    queue_record,
+    user_registers,
+)
+from loom.target.amdgpu.simulator.kernel_entry import KernelEntryState, parse_descriptor
+from loom.target.amdgpu.simulator.loader import LoadedObject, load_code_object
+from loom.target.amdgpu.simulator.memory import Allocation, Arena
+
+Size = tuple[int, int, int]
+
+FAULT_NAMES = {
+    L.FAULT_OUT_OF_BOUNDS: "out_of_bounds",
+    L.FAULT_LDS: "lds_out_of_bounds",
+    L.FAULT_SCRATCH: "scratch_out_of_bounds",
+    L.FAULT_MISALIGNED: "misaligned_access",
+    L.FAULT_BAD_PC: "bad_program_counter",
+    L.FAULT_RACE: "lds_race",
+}
+
+DEFAULT_BUDGET = 1 << 34
+"""Instructions that a wave may execute before the launch is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchCounts:
+    """Executed instructions (once a wave) and bytes moved (by active lanes)."""
+
+    instructions: int
+    useful: int
+    waves: int
+    by_class: dict[str, int]
+    by_mnemonic: dict[str, int]
+    bytes_read: dict[str, int]
+    bytes_written: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFault:
+    """A fault with everything that is known about it; ``address`` is a device address, or an LDS or scratch offset."""
+
+    kind: str
+    message: str
+    pc: int | None
+    instruction: str | None
+    workgroup: Size | None
+    wave: int | None
+    lane: int | None
+    address: int | None
+    nearest_buffer: dict[str, Any] | None
+    register: str | None
+
+
+@dataclass(slots=True)
+class _Kernel:
+    name: str
+    entry: KernelEntryState
+    descriptor_address: int
+    code_offset: int
+    code: list[MachineInstruction]
+    entries: list[int]
+    compiled: dict[Any, Any]
+
+
+class SimulatedObject:
+    """A code object in the simulator's memory."""
+
+    def __init__(self, data: bytes, arena: Arena) -> None:
+        self.arena = arena
+        self.object: LoadedObject = load_code_object(data, arena)
+        self.generation = self.object.processor.generation
+        self._kernels: dict[str, _Kernel] = {}
+        self._queue = self._system_buffer(queue_record(), "queue")
+
+    def _system_buffer(self, data: bytes, name: str) -> Allocation:
+        import ctypes
+
+        found = self.arena.allocate(len(data), name)
+        ctypes.memmove(found.address, data, len(data))
+        return found
+
+    def kernel(self, name: str) -> _Kernel:
+        """Decode a kernel and whatever it may call. Raises ``SIMULATOR/030`` for an unknown name."""
+        found = self._kernels.get(name)
+        if found is not None:
+            return found
+        loaded = self.object
+        descriptor = loaded.symbols.get(f"{name}.kd")
+        if descriptor is None:
+            known = sorted(n[:-3] for n in loaded.symbols if n.endswith(".kd"))
+            raise error(f"the code object has no kernel '{name}'", "SIMULATOR/030", hint=f"kernels: {', '.join(known)}")
+        import ctypes
+
+        raw = ctypes.string_at(loaded.image.address + descriptor.value, 64)
+        entry = parse_descriptor(raw, self.generation)
+        start = descriptor.value + entry.entry_offset - loaded.text_address
+        code, entries = self._decode(name, start, entry.wave)
+        found = _Kernel(name, entry, loaded.image.address + descriptor.value, start, code, entries, {})
+        self._kernels[name] = found
+        return found
+
+    def _decode(self, name: str, start: int, wave: int) -> tuple[list[MachineInstruction], list[int]]:
+        """The kernel's instructions first, then, where it may call, those of all other functions."""
+        from loom.target.amdgpu.simulator.decode import decode_range
+
+        loaded = self.object
+        functions = [(s.value - loaded.text_address, s.size) for s in loaded.functions()]
+        kernels = {n[:-3] for n in loaded.symbols if n.endswith(".kd")}
+        size = next((z for a, z in functions if a == start and z), len(loaded.text) - start)
+        code = decode_range(loaded.text, start, size, loaded.processor, wave)
+        entries = [start]
+        if any(i.row.mnemonic in ("s_swappc_b64", "s_setpc_b64", "s_call_b64") for i in code):
+            for symbol in loaded.functions():
+                offset = symbol.value - loaded.text_address
+                if offset == start or symbol.name in kernels or not symbol.size:
+                    continue
+                entries.append(offset)
+                code += decode_range(loaded.text, offset, symbol.size, loaded.processor, wave)
+        return code, entries
+
+    def compiled(self, kernel: _Kernel, full: bool, race: bool) -> Any:
+        """Host code for a kernel; ``full`` when every wave starts with all lanes active."""
+        from loom.target.amdgpu.simulator.compile import has_hardware_fma
+        from loom.target.amdgpu.simulator.engine import compile_kernel
+        from loom.target.amdgpu.simulator.hazard_check import hazard_faults
+        from loom.target.amdgpu.simulator.translate import Settings
+
+        key = (full, race)
+        found = kernel.compiled.get(key)
+        if found is None:
+            entry = kernel.entry
+            settings = Settings(
+                self.generation, entry.wave, entry.vector_count, entry.accumulator_count, entry.mode, full,
+                has_hardware_fma(), race,
+            )  # fmt: skip
+            hazards = hazard_faults(kernel.code, kernel.entries, self.object.processor.name, entry.wave)
+            found = compile_kernel(
+                kernel.code, kernel.entries, kernel.code_offset, len(self.object.text), settings, hazards
+            )
+            kernel.compiled[key] = found
+        return found
+
+    def launch(
+        self,
+        name: str,
+        groups: Size,
+        group_size: Size,
+        kernarg: bytes,
+        arguments: Sequence[Any],
+        kernarg_size: int,
+        dynamic_lds: int = 0,
+        threads: int = 1,
+        budget: int = DEFAULT_BUDGET,
+        race: bool = False,
+    ) -> tuple[LaunchFault | None, LaunchCounts]:
+        """Run a kernel over a grid.
+
+        Args:
+            kernarg: The explicit arguments; hidden ones are filled from ``arguments`` (entries with offset, size, kind).
+            threads: Host threads; results do not depend on it, except for the order of atomics on global memory.
+            budget: Instructions that a wave may execute.
+            race: Whether the LDS race sanitizer watches.
+        """
+        from loom.target.amdgpu.simulator.engine import LaunchPlan, run_kernel
+
+        kernel = self.kernel(name)
+        entry = kernel.entry
+        total = group_size[0] * group_size[1] * group_size[2]
+        waves = -(-total // entry.wave)
+        lds = entry.static_lds + dynamic_lds
+        segment = bytearray(max(kernarg_size, len(kernarg), 16))
+        segment[: len(kernarg)] = kernarg
+        fill_hidden(segment, arguments, hidden_values(groups, group_size, dynamic_lds, self._queue.address))
+        scratch = entry.scratch + (4096 if entry.dynamic_stack else 0)
+        scratch = -(-scratch // 4) * 4
+        kernarg_buffer = self._system_buffer(bytes(segment), "kernel arguments")
+        packet = self._system_buffer(
+            dispatch_packet(groups, group_size, kernel.descriptor_address, kernarg_buffer.address, lds, scratch),
+            "dispatch packet",
+        )
+        try:
+            compiled = self.compiled(kernel, total % entry.wave == 0, race)
+            addresses = {
+                "dispatch_ptr": packet.address,
+                "queue_ptr": self._queue.address,
+                "kernarg_segment_ptr": kernarg_buffer.address,
+                "dispatch_id": 1,
+                "flat_scratch_init": 0,
+                "private_segment_size": scratch,
+            }
+            buffers = [(a.address, a.address + a.size) for a in self.arena.allocations if a.alive and a.size]
+            plan = LaunchPlan(
+                groups,
+                group_size,
+                user_registers(entry, addresses, bytes(segment)),
+                entry.group_registers(self.generation),
+                L.TTMP + 8 if self.generation == "gfx12" else -1,
+                entry.workitem_dimensions,
+                lds,
+                scratch,
+                self.object.image.address + self.object.text_address,
+                len(self.object.text),
+                buffers,
+                threads,
+                budget=budget,
+                slice_instructions=min(1 << 22, max(budget, 1)),
+            )
+            result = run_kernel(compiled, plan)
+        finally:
+            self.arena.free(kernarg_buffer)
+            self.arena.free(packet)
+        counts = self._counts(compiled, result)
+        if not result.status:
+            return None, counts
+        return self._fault(kernel, compiled, result, groups, waves, budget), counts
+
+    def _counts(self, compiled: Any, result: Any) -> LaunchCounts:
+        return count_launch(compiled, result)
+
+    def _fault(self, kernel: _Kernel, compiled: Any, result: Any, groups: Size, waves: int, budget: int) -> LaunchFault:
+        x = result.fault_group % groups[0]
+        y = result.fault_group // groups[0] % groups[1]
+        z = result.fault_group // (groups[0] * groups[1])
+        group = (x, y, z)
+        if result.status == 2:
+            return LaunchFault(
+                "instruction_budget",
+                f"a wave executed more than {budget} instructions; "
+                + ("waves that wait at a barrier never meet it" if waves > 1 else "it may loop for ever"),
+                None, None, group, result.fault_wave, None, None, None, None,
+            )  # fmt: skip
+        number = compiled.translation.sites[result.fault_site]
+        instruction = kernel.code[number]
+        text = describe(instruction)
+        static = compiled.translation.faults.get(result.fault_site)
+        if static is not None and result.fault_kind == L.STATIC_FAULT:
+            return LaunchFault(
+                static.kind, static.message, instruction.pc, text, group, result.fault_wave, None, None, None,
+                static.register,
+            )  # fmt: skip
+        kind = FAULT_NAMES.get(result.fault_kind, "fault")
+        lane = result.fault_lane if result.fault_lane >= 0 else None
+        address = result.fault_address
+        nearest = None
+        size = result.fault_size
+        if result.fault_kind in (L.FAULT_OUT_OF_BOUNDS, L.FAULT_MISALIGNED, L.FAULT_BAD_PC):
+            near = self.arena.nearest(address)
+            message = f"{size} bytes at {address:#x}"
+            if near is not None:
+                nearest = {
+                    "name": near.name,
+                    "begin": f"{near.address:#x}",
+                    "end": f"{near.address + near.size:#x}",
+                    "size": near.size,
+                    "freed": not near.alive,
+                }
+                inside = near.address <= address and address + size <= near.address + near.size
+                if inside and not near.alive:
+                    kind = "freed_memory"
+                    message += f" lie in '{near.name}', which has been freed"
+                elif result.fault_kind == L.FAULT_MISALIGNED:
+                    message += " are not aligned as the instruction needs"
+                elif result.fault_kind == L.FAULT_BAD_PC:
+                    message = f"the jump goes to {address:#x}, where no known function or block starts"
+                else:
+                    message += f" are outside every buffer; nearest is '{near.name}'"
+        elif result.fault_kind == L.FAULT_LDS:
+            address -= self._lds_base(result)
+            message = f"{size} bytes at LDS offset {address:#x} are beyond the {result.lds_size} bytes allocated"
+        elif result.fault_kind == L.FAULT_SCRATCH:
+            message = f"{size} bytes at scratch offset {address:#x} are beyond the lane's {kernel.entry.scratch} bytes"
+        else:
+            message = (
+                f"LDS offset {address:#x} is accessed by two waves, at least one of them writing, with no barrier between"
+            )
+        return LaunchFault(
+            kind, message, instruction.pc, text, group, result.fault_wave, lane, address, nearest, None
+        )
+
+    @staticmethod
+    def _lds_base(result: Any) -> int:
+        return int(result.lds_base)
+
+
+def describe(instruction: MachineInstruction) -> str:
+    """The instruction's assembly text."""
+    try:
+        return str(instruction)
+    except ImportError:
+        operands = ", ".join(
+            str(o) if not isinstance(o, BranchTarget) else f"{o.offset:#x}" for o in instruction.operands
+        )
+        return f"{instruction.mnemonic} {operands}".strip()
+
+
+def count_launch(compiled: Any, result: Any) -> LaunchCounts:
+    """Turn block counters and lane counters into counts by class, mnemonic and width."""
+    from loom.target.amdgpu.simulator.translate import NOP_CLASSES
+
+    code = compiled.code
+    mnemonics: Counter[str] = Counter()
+    classes: Counter[str] = Counter()
+    useful = 0
+    total = 0
+    scalar_reads: Counter[str] = Counter()
+    for (first, last), times in zip(compiled.translation.blocks, result.counts.tolist(), strict=False):
+        if not times:
+            continue
+        for number in range(first, last):
+            instruction = code[number]
+            row = instruction.row
+            name = row.mnemonic
+            total += times
+            issue = row.issue_class
+            if name in NOP_CLASSES:
+                issue = "nop"
+            elif name.startswith(("s_waitcnt", "s_wait_")):
+                issue = "wait"
+            classes[issue] += times
+            mnemonics[name if instruction.y is None else f"{name}::{instruction.y.row.mnemonic}"] += times
+            if issue not in ("nop", "wait"):
+                useful += times
+            if row.memory is not None and row.memory.space == "constant" and row.memory.kind == "load":
+                scalar_reads[f"constant.b{row.memory.bytes * 8}"] += times * row.memory.bytes
+    read: Counter[str] = Counter(scalar_reads)
+    written: Counter[str] = Counter()
+    for site, lanes in zip(compiled.translation.sites, result.lanes.tolist(), strict=False):
+        memory = code[site].row.memory
+        if not lanes or memory is None:
+            continue
+        elements = 2 if "2addr" in code[site].row.semantic else 1
+        # Each address of a two-address access is counted on its own.
+        size = memory.bytes // elements
+        key = f"{memory.space}.b{size * 8}"
+        if memory.kind in ("load", "atomic"):
+            read[key] += lanes * size
+        if memory.kind in ("store", "atomic"):
+            written[key] += lanes * size
+    return LaunchCounts(
+        total, useful, result.waves, dict(sorted(classes.items())), dict(sorted(mnemonics.items())),
+        dict(sorted(read.items())), dict(sorted(written.items())),
+    )  # fmt: skip
+
+
+def default_threads() -> int:
+    """Host threads for a launch: ``LOOM_SIMULATOR_THREADS``, else all processors of this process."""
+    chosen = os.environ.get("LOOM_SIMULATOR_THREADS")
+    if chosen and chosen.isdecimal() and int(chosen) > 0:
+        return int(chosen)
+    return max(1, len(os.sched_getaffinity(0)))
+
+
+assert Mapping is not None
