@@ -70,10 +70,10 @@ def by_meaning(data: bytes, origin: str = "") -> InputFile:
 
 def semantic_hash(data: bytes, origin: str = "") -> str:
     """The semantic hash of a ``.loom`` text, or the hash of its bytes where it cannot be read."""
-    from loom.text import parse_module
+    from loom import parse
 
     try:
-        return sha256(b"module " + parse_module(data.decode("utf-8"), origin or "input.loom").semantic_hash().encode())
+        return sha256(b"module " + parse(data.decode("utf-8"), origin or "input.loom").semantic_hash().encode())
     except (LoomError, UnicodeDecodeError):
         return sha256(data)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loom import parse
 from loom.device.protocol import Device
 from loom.diagnostics import LoomError
 from loom.raising.compare.evidence import Evidence
 from loom.raising.compare.numbers import compare_output
 from loom.raising.execute import form_feeds, run_shape
 from loom.store.workload import Form, Workload
-from loom.text import parse_module
 
 #: module text, target, root → code object; raises LoomError for what the compiler rejects.
 Compile = Callable[[str, str, str], bytes]
@@ -33,7 +33,7 @@ def compile_form(text: str, target: str, root: str) -> bytes:
     from loom.transform.target import parse_target_selector, resolve_target
 
     options = CompileOptions(target=resolve_target(*parse_target_selector(target)), root=root.lstrip("@"))
-    return compile_module(parse_module(text, "<reduce>"), options).code_object
+    return compile_module(parse(text, "<reduce>"), options).code_object
 
 
 def divergence(

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from loom import parse, print_module
 from loom.diagnostics import LoomError
 from loom.ir import Builder, Module, Operation, Value
-from loom.text import parse_module, print_module
 
 Interesting = Callable[[str], bool]
 
@@ -28,7 +28,7 @@ class Reduction:
 
 def count_operations(text: str) -> int:
     """Number of operations of a module's text."""
-    return sum(1 for _ in parse_module(text, "<reduce>").walk())
+    return sum(1 for _ in parse(text, "<reduce>").walk())
 
 
 def minimize(text: str, interesting: Interesting, budget: int = 400) -> Reduction:
@@ -39,7 +39,7 @@ def minimize(text: str, interesting: Interesting, budget: int = 400) -> Reductio
     """
     before = count_operations(text)
     tried = 0
-    best = print_module(parse_module(text, "<reduce>"))
+    best = print_module(parse(text, "<reduce>"))
     if not interesting(best):
         best = text
     progress = True
@@ -65,7 +65,7 @@ Change = tuple[str, tuple[int, ...]]
 
 def _changes(text: str) -> Iterator[Change]:
     """Every change worth trying, coarse ones first."""
-    module = parse_module(text, "<reduce>")
+    module = parse(text, "<reduce>")
     operations = list(module.walk())
     position = {id(op): index for index, op in enumerate(operations)}
     top = [op for op in module.operations]
@@ -98,7 +98,7 @@ def _is_terminator(op: Operation) -> bool:
 
 def _apply(text: str, change: Change) -> str | None:
     """Make a candidate's text, or ``None`` where the change cannot be made."""
-    module = parse_module(text, "<reduce>")
+    module = parse(text, "<reduce>")
     operations = list(module.walk())
     kind, positions = change
     try:
@@ -106,7 +106,7 @@ def _apply(text: str, change: Change) -> str | None:
             if not _MAKERS[kind](operations[index]):
                 return None
         printed = print_module(module)
-        parse_module(printed, "<reduce>")
+        parse(printed, "<reduce>")
         return printed
     except (LoomError, ValueError, KeyError, IndexError, TypeError):
         return None

@@ -26,11 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    from loom import parse
     from loom.raising.accept.gates import accept
     from loom.store.workload import load_workload
-    from loom.text import parse_module
 
-    module = parse_module(read_text(args.source), args.source) if args.source else None
+    module = parse(read_text(args.source), args.source) if args.source else None
     document = accept(
         load_workload(args.workload, check_files=False),
         args.form,

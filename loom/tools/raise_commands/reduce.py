@@ -30,18 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    from loom import parse, print_module
     from loom.device.registry import open_device
     from loom.raising.compare.evidence import load_evidence
     from loom.raising.reduce.diverging import compile_form, divergence, predicate
     from loom.raising.reduce.minimize import keep_root, minimize
     from loom.store.workload import load_workload
-    from loom.text import parse_module, print_module
 
     workload = load_workload(args.workload, check_files=False)
     form = workload.form(args.form)
     native = load_evidence(Path(args.native))
     text = read_text(args.source)
-    module = parse_module(text, args.source)
+    module = parse(text, args.source)
     try:
         keep_root(module, form.root)
     except ValueError as failure:
