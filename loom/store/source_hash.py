@@ -75,11 +75,16 @@ def _reached_from(module: str) -> tuple[str, ...]:
     found = set()
     for name in _mentions(path.read_bytes(), module, path.name == "__init__.py"):
         if name.split(".")[0] == PACKAGE:
-            for part in _packages(name):
+            for part in _packages(_DOORS.get(name, name)):
                 if module_file(part) is not None:
                     found.add(part)
     return tuple(sorted(found - {module}))
 
+
+#: The front door: whoever takes one of these from the package itself reads text, and with it every dialect and target.
+_DOORS = {f"{PACKAGE}.{name}": f"{PACKAGE}.text.parser" for name in ("parse", "print_module", "verify")}
+#: The package's own ``__init__`` names all dialects; it counts for those only who read text.
+_READER = f"{PACKAGE}.text.parser"
 
 #: Registries that name every tool or subcommand: following them from one tool would reach all of them.
 BOUNDARIES = frozenset({"loom.tools.raise_commands", "loom.tools.loom_raise"})
@@ -95,7 +100,9 @@ def closure(module: str) -> tuple[str, ...]:
         if name in seen:
             continue
         seen.add(name)
-        if name not in BOUNDARIES:
+        if name == _READER:
+            pending.extend(_reached_from(PACKAGE))
+        if name not in BOUNDARIES and name != PACKAGE:
             pending.extend(_reached_from(name))
     return tuple(sorted(seen))
 
