@@ -43,6 +43,12 @@ def source_file(wildcards):
     return WORKLOADS[wildcards.workload]["forms"][wildcards.form]
 
 
+def oracle_file(wildcards):
+    """The kept oracle; where it is absent the stage says how to make it."""
+    path = workload_file(wildcards).replace("workload.yaml", "oracle.loom")
+    return [path] if os.path.exists(path) else []
+
+
 def rungs(workload):
     return [*LOW_RUNGS, *WORKLOADS[workload]["forms"]]
 

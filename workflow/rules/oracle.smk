@@ -3,7 +3,7 @@ rule oracle:
     input:
         workload=workload_file,
         native=native_file,
-        oracle=lambda wildcards: workload_file(wildcards).replace("workload.yaml", "oracle.loom"),
+        oracle=oracle_file,
         capture=f"{RESULTS}/workloads/{{workload}}/capture.json",
     output:
         f"{RESULTS}/workloads/{{workload}}/oracle.json",
