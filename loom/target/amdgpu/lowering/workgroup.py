@@ -1,0 +1,216 @@
+"""What the waves of a workgroup do together: barriers, reductions, scans and votes through workgroup memory, dynamic storage."""
+
+from __future__ import annotations
+
+from loom.ir import I32, Operation, Type, Value
+from loom.target.amdgpu.lowering.context import Handler, Lowering
+from loom.target.amdgpu.lowering.emitter import Operand
+from loom.target.amdgpu.lowering.ids import lane_id, subgroup_id
+from loom.target.amdgpu.lowering.subgroup import (
+    active_truth_mask,
+    extend,
+    identity_words,
+    read_lane,
+    reduce_words,
+    scan_words,
+    small_truths,
+)
+from loom.target.amdgpu.lowering.values import Words, element_of
+from loom.target.amdgpu.lowering.vectors import combine
+
+
+def waves(lw: Lowering) -> int:
+    """Number of waves in a workgroup."""
+    x, y, z = lw.size
+    return -(-x * y * z // lw.wave)
+
+
+def barrier(lw: Lowering, memory: str) -> None:
+    """All waves of the workgroup meet; earlier accesses to ``memory`` are finished first."""
+    lw.e.fresh("s_barrier", memory=memory)
+
+
+def _barrier(lw: Lowering, op: Operation) -> None:
+    space = str(op.attributes["memory_space"])
+    if str(op.attributes.get("scope", "workgroup")) == "subgroup" or (space == "workgroup" and waves(lw) == 1):
+        # One wave runs in step: its accesses to workgroup memory finish in order.
+        lw.e.create("low.schedule.fence", [], [])
+        if space == "workgroup":
+            return
+    if space == "global":
+        barrier(lw, "all")
+        # Other waves' stores may sit in another cache of the workgroup processor.
+        lw.e.fresh("buffer_gl0_inv")
+        return
+    barrier(lw, "workgroup")
+
+
+# Reductions: every wave leaves its part in workgroup memory, all waves read all parts.
+
+
+def _frame(lw: Lowering, words: int) -> int:
+    offset = -(-lw.lds_bytes // 16) * 16
+    lw.lds_bytes = offset + 4 * words * _slots(lw)
+    return offset
+
+
+def _slots(lw: Lowering) -> int:
+    return 1 << (waves(lw) - 1).bit_length()
+
+
+def _in_loop(lw: Lowering) -> bool:
+    return any(scope.loop for scope in lw.e.scopes)
+
+
+def _publish(lw: Lowering, words: Words, offset: int) -> None:
+    """Store this wave's words at its place."""
+    e, i = lw.e, lw.i
+    if _in_loop(lw):
+        # The previous round's readers must be done.
+        barrier(lw, "workgroup")
+    place = e.to_vector(i.shl(subgroup_id(lw), (2 * len(words)).bit_length()))
+    data = e.join([e.to_vector(w) for w in words], vector=True)
+    e.fresh("ds_store_b32" if len(words) == 1 else "ds_store_b64", place, data, offset=offset or None, alias=f"collective{offset}")
+    barrier(lw, "workgroup")
+
+
+def _collect(lw: Lowering, count: int, offset: int) -> Words:
+    """Lane k gets the words of wave k modulo the number of slots."""
+    e, i = lw.e, lw.i
+    index = i.and_(lane_id(lw), _slots(lw) - 1)
+    place = e.to_vector(i.shl(index, (2 * count).bit_length()))
+    made = e.fresh(
+        "ds_load_b32" if count == 1 else "ds_load_b64", place, units=count, offset=offset or None, alias=f"collective{offset}"
+    )[0]
+    return tuple(e.parts(made))
+
+
+def reduce_workgroup(lw: Lowering, kind: str, words: Words, element: Type) -> Words:
+    """Combine over the whole workgroup; every lane gets the result."""
+    size = min(lw.wave, 1 << (lw.size[0] * lw.size[1] * lw.size[2] - 1).bit_length())
+    part = reduce_words(lw, kind, words, element, size)
+    number = waves(lw)
+    if number == 1:
+        return part
+    offset = _frame(lw, len(part))
+    _publish(lw, part, offset)
+    collected = _collect(lw, len(part), offset)
+    slots = _slots(lw)
+    if slots != number:
+        used = lw.t.compare32("lt", lw.i.and_(lane_id(lw), slots - 1), number, signed=False)
+        collected = lw.t.select(used, collected, identity_words(kind, element))
+    return reduce_words(lw, kind, collected, element, slots)
+
+
+def _reduce(lw: Lowering, op: Operation) -> None:
+    value, result = op.operand("value"), op.results[0]
+    kind = str(op.attributes["kind"])
+    element = element_of(value.type)
+    truths = small_truths(lw, op)
+    if truths is not None:
+        words = [reduce_workgroup(lw, kind, t, I32) for t in truths]
+        lw.set_truths(result, [lw.t.from_bit(lw.i.and_(w[0], 1)) for w in words])
+        return
+    lw.set_elements(
+        result, [reduce_workgroup(lw, kind, extend(lw, w, kind, element), element) for w in lw.elements(value)]
+    )
+
+
+def _scan(lw: Lowering, op: Operation) -> None:
+    value, result = op.operand("value"), op.results[0]
+    kind = str(op.attributes["kind"])
+    reverse = str(op.attributes["direction"]) == "reverse"
+    exclusive = str(op.attributes["mode"]) == "exclusive"
+    element = element_of(value.type)
+    out = []
+    for words in lw.elements(value):
+        out.append(_scan_element(lw, kind, extend(lw, words, kind, element), element, reverse, exclusive))
+    lw.set_elements(result, out)
+
+
+def _scan_element(lw: Lowering, kind: str, words: Words, element: Type, reverse: bool, exclusive: bool) -> Words:
+    inside = scan_words(lw, kind, words, element, lw.wave, 1, reverse, exclusive)
+    number = waves(lw)
+    if number == 1:
+        return inside
+    total = reduce_words(lw, kind, words, element, lw.wave)
+    offset = _frame(lw, len(total))
+    _publish(lw, total, offset)
+    collected = _collect(lw, len(total), offset)
+    slots = _slots(lw)
+    if slots != number:
+        used = lw.t.compare32("lt", lw.i.and_(lane_id(lw), slots - 1), number, signed=False)
+        collected = lw.t.select(used, collected, identity_words(kind, element))
+    before = scan_words(lw, kind, collected, element, slots, 1, reverse, True)
+    mine: Words = tuple(read_lane(lw, w, subgroup_id(lw)) for w in before)
+    return combine(lw, kind, inside, mine, element) if reverse else combine(lw, kind, mine, inside, element)
+
+
+# Votes
+
+
+def _count(lw: Lowering, value: Value) -> Operand:
+    """Number of active lanes of this wave that are true, in a scalar register."""
+    mask = active_truth_mask(lw, lw.truth(value))
+    return lw.e.op("s_bcnt1_i32_b32" if lw.wave == 32 else "s_bcnt1_i32_b64", mask)[0]
+
+
+def _vote(lw: Lowering, op: Operation) -> None:
+    value, result = op.operands[0], op.results[0]
+    counted = _count(lw, value)
+    if waves(lw) > 1:
+        counted = reduce_across_waves(lw, counted)
+    if op.name.endswith("count"):
+        lw.set(result, (counted,))
+    elif op.name.endswith("any"):
+        lw.set(result, lw.t.compare32("ne", counted, 0, signed=False))
+    else:
+        x, y, z = lw.size
+        lw.set(result, lw.t.compare32("eq", counted, x * y * z, signed=False))
+
+
+def reduce_across_waves(lw: Lowering, word: Operand) -> Operand:
+    """The sum of one scalar word of every wave."""
+    offset = _frame(lw, 1)
+    _publish(lw, (word,), offset)
+    collected = _collect(lw, 1, offset)
+    slots = _slots(lw)
+    if slots != waves(lw):
+        used = lw.t.compare32("lt", lw.i.and_(lane_id(lw), slots - 1), waves(lw), signed=False)
+        collected = lw.t.select(used, collected, (0,))
+    total = reduce_words(lw, "addi", collected, I32, slots)[0]
+    return lw.e.to_scalar(total)
+
+
+def _storage(lw: Lowering, op: Operation) -> None:
+    """The dynamic tail: with a size known at compile time it is an ordinary allocation."""
+    from loom.target.amdgpu.lowering.views import make_frame
+
+    alignment = op.attributes.get("alignment")
+    size = lw.ranges.constant(op.operand("size"))
+    if size is None:
+        size = lw.dynamic_lds
+    if size is None:
+        raise lw.reject(
+            op,
+            "dynamic workgroup storage whose size is not known at compile time",
+            23,
+            "bind the size with config.def, or allocate the largest size with buffer.alloca<workgroup>",
+        )
+    make_frame(lw, op, op.results[0], "workgroup", size, int(alignment) if isinstance(alignment, int) else 16)
+
+
+def _exit(lw: Lowering, op: Operation) -> None:
+    raise lw.reject(op, "kernel.exit has no lowering", 24, "wrap what follows in scf.if of the negated condition")
+
+
+HANDLERS: dict[str, Handler] = {
+    "kernel.barrier": _barrier,
+    "kernel.workgroup.reduce": _reduce,
+    "kernel.workgroup.scan": _scan,
+    "kernel.workgroup.vote.any": _vote,
+    "kernel.workgroup.vote.all": _vote,
+    "kernel.workgroup.vote.count": _vote,
+    "kernel.workgroup.storage": _storage,
+    "kernel.exit": _exit,
+}
