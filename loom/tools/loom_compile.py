@@ -124,7 +124,7 @@ def run(argv: Sequence[str]) -> int:
                 raise error("a code object is not for a terminal", "TOOL/001", hint="give --output=FILE")
             write_output(args.output, compilation.code_object)
     elif format_ == "low-text":
-        from loom.text import print_module
+        from loom.text.printer import print_module
 
         write_output(args.output, print_module(compilation.low_module))
     else:

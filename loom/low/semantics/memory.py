@@ -47,6 +47,7 @@ class MemoryOperation:
 
 _BYTES = {"b8": 1, "i8": 1, "u8": 1, "b16": 2, "i16": 2, "u16": 2, "b32": 4, "b64": 8, "b96": 12, "b128": 16}
 _PLAIN = re.compile(r"^(load|store)_(?:(2addr)_(stride64_)?)?(?:(d16)_(hi_)?)?([biu]\d+)$")
+_LDS_SHORT = re.compile(r"^(load|store)_([biu]\d+)_(d16)(_hi)?$")
 _SCALAR = re.compile(r"^s_(?:buffer_)?load_([biu]\d+)$")
 
 
@@ -144,8 +145,12 @@ def memory_operation(semantic: str) -> MemoryOperation | None:
     space, _, rest = semantic.partition("_")
     if space not in ("global", "flat", "scratch", "buffer", "ds"):
         return None
-    rest = rest.removeprefix("addtid_")
-    found = _PLAIN.match(rest.replace("_addtid", ""))
+    rest = rest.replace("_addtid", "")
+    short_form = _LDS_SHORT.match(rest)
+    if short_form:
+        # The LDS spelling puts the half last.
+        rest = f"{short_form.group(1)}_d16_{'hi_' if short_form.group(4) else ''}{short_form.group(2)}"
+    found = _PLAIN.match(rest)
     if found:
         kind, two, far, short, high, type_ = found.groups()
         if type_ not in _BYTES:

@@ -498,7 +498,36 @@ def _class(c: Context, a: Expr, selector: Expr) -> Expr:
     return result
 
 
+def _mullit(c: Context, a: Expr, b: Expr, d: Expr) -> Expr:
+    """Product for lighting: -MAX where b, or the third operand, is not above zero or is special (RDNA3 ISA, V_MULLIT_F32)."""
+    largest = const("f32", 0xFF7FFFFF)
+    refused = _same(b, largest) | is_infinite(b) & icmp("ne", bits(b) & SIGN["f32"], 0) | is_nan(b)
+    not_above = ~fcmp("ogt", d, number("f32", 0.0))
+    return select(refused | not_above, largest, fmul_legacy(c, a, b))
+
+
+def _declare_scalar_results() -> None:
+    """gfx12: transcendental operations with a scalar operand and a scalar result, and IEEE 754-2019 minimum and maximum."""
+    functions = {
+        "exp": transcendental.exp2, "log": transcendental.log2, "rcp": transcendental.reciprocal,
+        "rsq": transcendental.reciprocal_sqrt, "sqrt": transcendental.square_root,
+    }  # fmt: skip
+    for t in ("f16", "f32"):
+        for name, function in functions.items():
+            define(f"v_s_{name}_{t}", f"{t} = {t}", lambda c, a, f=function: f(a))
+        define(f"s_minimum_{t}", f"{t} = {t} {t}", minimum_ieee)
+        define(f"s_maximum_{t}", f"{t} = {t} {t}", maximum_ieee)
+    define("v_mullit_f32", "f32 = f32 f32 f32", _mullit)
+    define("v_cvt_f32_bf16", "f32 = i16", lambda c, a: bfloat_to_single(a))
+    define("v_exp_legacy_f32", "f32 = f32", lambda c, a: transcendental.exp2(a))
+    define("v_log_legacy_f32", "f32 = f32", lambda c, a: transcendental.log2(a))
+    define("v_cvt_pk_f16_f32", "v2f16 = f32 f32", lambda c, a, b: (_to_half(c, a), _to_half(c, b)))
+    define("v_mad_legacy_f16 v_fma_legacy_f16", "f16 = f16 f16 f16", ffma)
+    define("v_div_fixup_legacy_f16", "f16 = f16 f16 f16", _div_fixup)
+
+
 _declare_arithmetic()
+_declare_scalar_results()
 _declare_division()
 _declare_conversions()
 _declare_compares()

@@ -192,6 +192,11 @@ def _declare_dots() -> None:
 
     define("v_dot2_f32_bf16", "f32 = i32 i32 f32", bfloat_dot)
 
+    define(
+        "v_dot2acc_f32_bf16 v_dot2c_f32_bf16", "f32 = f32 i32 i32", lambda c, d, a, b: bfloat_dot(c, a, b, d)
+    )
+    ACCUMULATING.update(("v_dot2acc_f32_bf16", "v_dot2c_f32_bf16"))
+
     def bfloat_result(c: Context, a: Expr, b: Expr, d: Expr) -> Expr:
         x, y = _bfloat_modified(a, 0, c), _bfloat_modified(b, 1, c)
         return single_to_bfloat(ffma(c, x[1], y[1], ffma(c, x[0], y[0], bfloat_to_single(d))))
@@ -210,6 +215,48 @@ def _declare_dots() -> None:
             name, "i32 = i32 i32 i32", lambda c, d, a, b, w=width: _integer_dot(w, True, True, True)(c, a, b, d)
         )
         ACCUMULATING.add(name)
+
+
+def _declare_small_floats() -> None:
+    """OCP 8-bit floats (gfx12, gfx9.4): conversions and dot products."""
+    for kind in ("fp8", "bf8"):
+        for byte in range(1):
+            define(
+                f"v_cvt_f32_{kind}", "f32 = i32",
+                lambda c, a, k=kind, b=byte: small_float(trunc(a >> (8 * _byte_select(c, b)), "i8"), k),
+            )  # fmt: skip
+        define(
+            f"v_cvt_pk_f32_{kind}", "v2f32 = i32",
+            lambda c, a, k=kind: _pair_from_half(c, a, k),
+        )  # fmt: skip
+        for other in ("fp8", "bf8"):
+            define(
+                f"v_dot4_f32_{kind}_{other}", "f32 = i32 i32 f32",
+                lambda c, a, b, d, x=kind, y=other: _small_dot(c, a, b, d, x, y),
+            )  # fmt: skip
+
+
+def _byte_select(c: Context, default: int) -> int:
+    # op_sel bits 1:0 choose the byte, bit 1 first.
+    selector = c.modifier("op_sel")
+    return ((selector & 1) << 1 | selector >> 1 & 1) if selector else default
+
+
+def _pair_from_half(c: Context, word: Expr, kind: str) -> tuple[Expr, Expr]:
+    start = 16 if c.modifier("op_sel") & 1 else 0
+    return (
+        small_float(trunc(word >> start, "i8"), kind),
+        small_float(trunc(word >> (start + 8), "i8"), kind),
+    )
+
+
+def _small_dot(c: Context, a: Expr, b: Expr, d: Expr, kind_a: str, kind_b: str) -> Expr:
+    total = d
+    for i in range(4):
+        x = small_float(trunc(a >> (8 * i), "i8"), kind_a)
+        y = small_float(trunc(b >> (8 * i), "i8"), kind_b)
+        total = ffma(Context(c.wave), x, y, total)
+    return total
 
 
 # Matrix operations. Each result element is a chain of fused (integer: wrapping) multiply-adds over k ascending, starting with
@@ -404,5 +451,6 @@ def _declare_matrices() -> None:
 _declare_packed()
 _declare_mixed()
 _declare_dots()
+_declare_small_floats()
 _declare_matrices()
 assert fadd is not None and is_nan is not None and fmul is not None

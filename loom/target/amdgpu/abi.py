@@ -108,10 +108,12 @@ USER_SGPR_ORDER: tuple[tuple[str, int], ...] = (
 LIVE_IN_CLASSES: dict[str, tuple[str, int]] = {
     **{key: ("amdgpu.sgpr", units) for key, units in USER_SGPR_ORDER},
     **{f"amdgpu.workgroup_id.{axis}": ("amdgpu.sgpr", 1) for axis in "xyz"},
+    "amdgpu.workgroup_id.packed.yz": ("amdgpu.sgpr", 1),
     **{f"amdgpu.workitem_id.{axis}": ("amdgpu.vgpr", 1) for axis in "xyz"},
     "amdgpu.workitem_id.packed.xy": ("amdgpu.vgpr", 1),
     "amdgpu.workitem_id.packed.xyz": ("amdgpu.vgpr", 1),
     "amdgpu.m0": ("amdgpu.m0", 1),
+    "amdgpu.exec": ("amdgpu.exec", 1),
 }
 """Register class and unit count of every live-in key."""
 
@@ -144,6 +146,9 @@ def entry_state(generation: str, live_ins: Sequence[str]) -> EntryState:
         else:
             registers[key] = ("sgpr", next_sgpr, 1)
             next_sgpr += 1
+    if "amdgpu.workgroup_id.packed.yz" in wanted:
+        group = (group[0], True, True)
+        registers["amdgpu.workgroup_id.packed.yz"] = ("ttmp", 7, 1)
     dimensions = 1
     if wanted & {"amdgpu.workitem_id.y", "amdgpu.workitem_id.packed.xy"}:
         dimensions = 2
@@ -154,6 +159,8 @@ def entry_state(generation: str, live_ins: Sequence[str]) -> EntryState:
             registers[key] = ("vgpr", 0, 1)
     if "amdgpu.m0" in wanted:
         registers["amdgpu.m0"] = ("m0", 0, 1)
+    if "amdgpu.exec" in wanted:
+        registers["amdgpu.exec"] = ("exec", 0, 1)
     return EntryState(
         registers, user_sgprs, tuple(user_keys), (group[0], group[1], group[2]), dimensions, dimensions > 1, in_ttmp
     )

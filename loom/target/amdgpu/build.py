@@ -31,6 +31,7 @@ from loom.low.code import (
 from loom.target.amdgpu.abi import LIVE_IN_CLASSES, EntryState, KernargLayout, entry_state, layout_kernarg
 from loom.target.amdgpu.descriptors import Resolved, resolve
 from loom.target.amdgpu.foreign_abi import foreign_kernarg, foreign_storage
+from loom.target.amdgpu.foreign_abi import foreign_kernarg, foreign_storage
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
 from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits
 from loom.target.amdgpu.tables import find_row
@@ -255,6 +256,8 @@ class CodeBuilder:
         arguments = [(a.name or f"arg{i}", cast(RegisterType, a.type).units) for i, a in enumerate(block.arguments)]
         kernarg = layout_kernarg([resources[i].results[0].name or f"binding{i}" for i in sorted(resources)], arguments)
         kernarg = foreign_kernarg(self.op.attributes, self.op.location) or kernarg
+        kernarg = foreign_kernarg(self.op.attributes, self.op.location) or kernarg
+        self.lds_bytes, self.private_bytes = foreign_storage(self.op.attributes)
         keys = set(live_ins)
         if (resources or block.arguments) and not self.fixed:
             keys.add(KERNARG_KEY)
@@ -272,13 +275,15 @@ class CodeBuilder:
             bank, index, units = entry.registers.get(key, ("sgpr", 0, 1))
             register = made.get((bank, index))
             if register is None:
+                single = bank in ("m0", "exec")
                 register = made[bank, index] = self.code.new_register(
                     f"amdgpu.{bank}",
-                    units,
+                    self.mask_units if bank == "exec" else units,
                     key.removeprefix("amdgpu.").replace(".", "_"),
-                    None if bank == "m0" else index,
+                    None if single else index,
                 )
-                head.defs.append((register, 0, units))
+                head.defs.append((register, 0, register.units))
+            units = register.units
             ref: Ref = (register, 0, units)
             if key in live_ins:
                 self._bind_live_in(key, live_ins[key], ref, entry)
@@ -457,6 +462,8 @@ class CodeBuilder:
                 if not slot.is_def or index in half.fixed:
                     continue
                 if taken_results >= len(results):
+                    if "off" in slot.kinds:
+                        continue
                     raise _count_error(op, "results")
                 definition_of[slot.name] = len(defs)
                 slots[index] = RegisterSlot(DEFINITION, len(defs), half.half_of(slot.name))

@@ -377,10 +377,8 @@ def _raised(instruction: MachineInstruction) -> tuple[str, ...]:
     row = instruction.row
     memory = row.memory
     if memory is not None and memory.kind == "atomic" and memory.space in ("global", "buffer", "flat", "scratch"):
-        returning = any(
-            slot.is_def and isinstance(operand, Register) and operand.bank == "vgpr"
-            for slot, operand in zip(row.slots, instruction.operands, strict=True)
-        )
+        modifiers = instruction.modifiers
+        returning = bool(modifiers.get("glc") or modifiers.get("sc0") or modifiers.get("th", 0) & 1)
         unwanted = ("vscnt", "storecnt") if returning else ("vmcnt", "loadcnt")
         left = tuple(c for c in row.counters if c not in unwanted)
         return left or row.counters

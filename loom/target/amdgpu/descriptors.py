@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -35,7 +35,7 @@ from loom.ir.targets import (
 from loom.target.amdgpu.abi import LIVE_IN_CLASSES
 from loom.target.amdgpu.instruction import InstructionRow, OperandSlot
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
-from loom.target.amdgpu.tables import find_row, rows
+from loom.target.amdgpu.tables import find_row, table
 
 SETS: dict[str, str] = {
     "amdgpu.rdna3.core": "gfx11",
@@ -161,6 +161,7 @@ class Resolved:
     state_uses: tuple[str, ...] = ()
 
 
+@cache
 def row_of(generation: str, name: str) -> InstructionRow | None:
     """The row of a mnemonic in any accepted spelling, without reference-form suffixes."""
     found = find_row(generation, name)
@@ -240,7 +241,7 @@ def variant_of(generation: str, name: str) -> Variant | None:
             continue
         made: Variant | None = make(row)
         if made is not None:
-            return made
+            return _returning(made, name)
     return None
 
 
@@ -250,6 +251,20 @@ def _saddr(row: InstructionRow) -> Variant | None:
 
 def _vaddr(row: InstructionRow) -> Variant | None:
     return Variant(row, fixed=(("saddr", OFF),)) if _has(row, "saddr") else None
+
+
+def _returning(variant: Variant, name: str) -> Variant:
+    """Memory atomics: ``_rtn`` sets the bit that returns the old value, its absence leaves the result slot empty."""
+    row = variant.row
+    if row.memory is None or row.memory.kind != "atomic" or row.memory.space in ("lds", "gds"):
+        return variant
+    if "_rtn" in name:
+        bit = next((m.name for m in row.modifiers if m.name in ("glc", "sc0", "th")), None)
+        extra = ((bit, 1),) if bit is not None else ()
+        return replace(variant, modifiers=variant.modifiers + extra)
+    if row.memory.result is not None and "off" in row.slots[row.slot_index(row.memory.result)].kinds:
+        return replace(variant, fixed=((row.memory.result, OFF), *variant.fixed))
+    return variant
 
 
 def _offset_only(row: InstructionRow) -> Variant | None:
@@ -470,7 +485,7 @@ def unknown_instruction(generation: str, name: str, location: Location | None) -
     """The error for a key that no row answers to, with the nearest names."""
     import difflib
 
-    near = difflib.get_close_matches(name, [row.mnemonic for row in rows(generation)], 3)
+    near = difflib.get_close_matches(name, table(generation).mnemonics(), 3)
     hint = "nearest: " + ", ".join(near) if near else None
     return error(f"{generation} has no instruction '{name}'", "BACKEND/021", location, hint=hint)
 
@@ -657,7 +672,7 @@ class AmdgpuDescriptorSet:
 
     def mnemonics(self) -> Iterable[str]:
         """All mnemonics of the table, for suggestions."""
-        return [row.mnemonic for row in rows(self._generation)]
+        return list(table(self._generation).mnemonics())
 
     def live_ins(self) -> Iterable[str]:
         """Keys that ``low.live_in`` accepts."""
@@ -700,6 +715,19 @@ _STATE_RESULTS = ("s_cmp", "s_cmpk", "s_bitcmp")
 """Scalar instructions whose asm form names SCC as its result; other writers of SCC leave it unnamed."""
 
 
+_STATE_READERS = ("s_cselect", "s_addc", "s_subb", "s_add_co_ci", "v_div_fmas")
+"""Instructions whose asm form names the state it reads."""
+
+
+def _unit_choices(row: InstructionRow, slot: OperandSlot) -> tuple[int, ...]:
+    """Register counts an operand may have: lane masks depend on the wave, vector addresses on the scalar one beside them."""
+    if slot.type == "mask":
+        return (1, 2)
+    if slot.name == "vaddr" and slot.units == 2 and row.memory is not None and row.memory.space in ("global", "buffer"):
+        return (2, 1)
+    return (max(1, slot.units),)
+
+
 def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row: bool, asm: bool) -> Descriptor:
     """A descriptor.
 
@@ -716,39 +744,44 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
         if slot.name in fixed:
             continue
         classes = _classes_of(slot)
+        choices = _unit_choices(row, slot)
         if slot.is_def:
             tied = slot.name if slot.role == "def_use" else None
-            shown = ("amdgpu.sgpr",) if asm and "amdgpu.sgpr" in classes and "amdgpu.vgpr" not in classes else classes
-            if asm and name.endswith(("_m0", "_m0_imm")):
-                shown = ("amdgpu.m0",)
-            results.append(DescriptorResult(slot.name, shown, max(1, slot.units), _part(slot), False, tied))
+            if asm:
+                shown = ("amdgpu.sgpr",) if "amdgpu.sgpr" in classes and "amdgpu.vgpr" not in classes else classes
+                if name.endswith(("_m0", "_m0_imm")):
+                    shown = ("amdgpu.m0",)
+                results.append(DescriptorResult(slot.name, shown, max(choices), _part(slot), False, tied))
+            else:
+                loose = len(choices) > 1 or "null" in slot.kinds or "off" in slot.kinds
+                results.extend(DescriptorResult(slot.name, classes, n, _part(slot), loose, tied) for n in choices)
         if slot.is_use and not (slot.name in constant and (asm or not with_row)):
-            if classes:
-                optional = (not _strict(slot) and not asm) or (asm and "off" in slot.kinds)
-                operands.append(DescriptorOperand(slot.name, classes, max(1, slot.units), _part(slot), False, optional))
-            elif slot.name not in constant:
-                immediates.append(DescriptorImmediate(slot.name, 32, True, default=None if asm else 0, positional=asm))
-    for state in row.implicit_defs:
-        named = (
-            row.mnemonic.startswith(_STATE_RESULTS)
-            or "saveexec" in name
-            or (state == "scc" and name.startswith("s_xor_b") and "exec" in name)
-        )
-        if state in ("scc", "vcc", "exec", "m0") and (not asm or (named and state == "scc")):
+            if not classes:
+                if slot.name not in constant:
+                    default = None if asm else 0
+                    immediates.append(DescriptorImmediate(slot.name, 32, True, default=default, positional=True))
+            elif asm:
+                optional = "off" in slot.kinds
+                operands.append(DescriptorOperand(slot.name, classes, choices[-1], _part(slot), False, optional))
+            else:
+                optional = not _strict(slot) or len(choices) > 1
+                operands.extend(DescriptorOperand(slot.name, classes, n, _part(slot), False, optional) for n in choices)
+    for state in ("scc", "vcc", "exec", "m0"):
+        if state not in row.implicit_defs and not (variant is not None and state in variant.state_defs):
+            continue
+        named = row.mnemonic.startswith(_STATE_RESULTS) or "saveexec" in name or name.startswith("s_xor_b")
+        if not asm or (named and state == "scc" and (name.endswith("_exec") or not name.startswith("s_xor_b"))):
             results.append(DescriptorResult(state, (f"amdgpu.{state}",), 1, None, True))
-    if asm:
-        for state in row.implicit_uses:
-            if state in ("scc", "vcc") and row.mnemonic.startswith(
-                ("s_cselect", "s_addc", "s_subb", "s_add_co_ci", "v_div_fmas")
-            ):
-                operands.append(DescriptorOperand(state, (f"amdgpu.{state}",), 1, None, True, True))
+    for state in ("scc", "vcc", "m0", "exec"):
+        if state in row.implicit_uses and (not asm or (state in ("scc", "vcc") and row.mnemonic.startswith(_STATE_READERS))):
+            operands.append(DescriptorOperand(state, (f"amdgpu.{state}",), 1, None, True, True))
     if variant is not None:
         for imm_name, _slot, how in variant.immediates:
             default: int | None = {"vmcnt": 63, "lgkmcnt": 63, "expcnt": 7}.get(imm_name) if how == "wait" else None
             if not asm and default is None:
                 default = 0
             immediates.append(
-                DescriptorImmediate(imm_name, 32, True, default=default, positional=variant.positional and asm)
+                DescriptorImmediate(imm_name, 32, True, default=default, positional=variant.positional)
             )
     for modifier in row.modifiers:
         immediates.append(DescriptorImmediate(modifier.name, modifier.width, modifier.signed, default=modifier.default))

@@ -113,8 +113,6 @@ def _half(instruction: MachineInstruction, generation: str, swapped: bool = Fals
             if second is None:
                 return None
             operands.append(second)
-        elif slot.name in ("src2", "vcc", "mask") and row.mnemonic == "v_cndmask_b32":
-            operands.append(by_name["src2"])
         elif literal is not None:
             operands.append(Literal(literal))
         else:

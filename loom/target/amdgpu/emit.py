@@ -335,7 +335,9 @@ class Emitter:
             following = kept[order + 1] if order + 1 < len(kept) else None
             last = block.instructions[-1]
             if last.kind == RETURN:
-                self._append(body, last, "s_endpgm", ())
+                # An end that is written out with operands of its own stays the only one.
+                if not (body and body[-1].row.mnemonic.startswith("s_endpgm")):
+                    self._append(body, last, "s_endpgm", ())
             elif last.kind == JUMP:
                 target = resolve(last.targets[0])
                 if target is not following:

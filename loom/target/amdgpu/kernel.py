@@ -88,7 +88,7 @@ class KernelBackend:
         clock = time.perf_counter
         start = clock()
         if report:
-            from loom.text import print_module
+            from loom.text.printer import print_module
 
             self.low_text = print_module(self.module)
         inline_low_calls(self.module, self.op)

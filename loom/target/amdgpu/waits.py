@@ -16,6 +16,7 @@ from loom.low.waits import CounterModel, Event, Wait, WaitAccess, WaitAnalysis
 from loom.target.amdgpu.access import reads_and_writes
 from loom.target.amdgpu.descriptors import decode_waitcnt, encode_waitcnt
 from loom.target.amdgpu.machine import (
+    OFF,
     BranchTarget,
     Immediate,
     MachineInstruction,
@@ -90,15 +91,29 @@ def counters_raised(instruction: MachineInstruction) -> tuple[str, ...]:
     counters = row.counters
     memory = row.memory
     if memory is not None and memory.kind == "atomic" and memory.space not in ("lds", "gds"):
-        returns = False
-        for slot, operand in zip(row.slots, instruction.operands, strict=True):
-            if slot.is_def and isinstance(operand, Register) and operand.bank in ("vgpr", "agpr"):
-                returns = True
+        returns = atomic_returns(instruction)
         drop = {"vscnt", "storecnt"} if returns else {"vmcnt", "loadcnt"}
         kept = tuple(c for c in counters if c not in drop)
         if kept:
             return kept
     return counters
+
+
+RETURN_BITS = ("glc", "sc0")
+"""Cache bits that make an atomic return the old value (gfx11, gfx9.4); gfx12 uses bit 0 of ``th``."""
+
+
+def atomic_returns(instruction: MachineInstruction) -> bool:
+    """Whether a memory atomic gives the old value back."""
+    row = instruction.row
+    for name in RETURN_BITS:
+        if any(modifier.name == name for modifier in row.modifiers):
+            return bool(instruction.modifiers.get(name, 0))
+    if any(modifier.name == "th" for modifier in row.modifiers):
+        return bool(instruction.modifiers.get("th", 0) & 1)
+    memory = row.memory
+    at = row.slot_index(memory.result) if memory is not None and memory.result is not None else -1
+    return at >= 0 and isinstance(instruction.operands[at], Register) and instruction.operands[at] is not OFF
 
 
 def access_of(
