@@ -1,0 +1,181 @@
+"""Names and comments that tell a reader what a value of a lifted kernel is, where that is known.
+
+Arguments are known by what is loaded from the kernarg segment, addresses by their place in memory instructions,
+accumulators by a loop that carries them, masks by the comparisons that make them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loom.ir import Block, Operation, RegisterType, Value
+from loom.raising.lift.build import LiftedBody
+from loom.target.amdgpu.abi import KernargEntry
+from loom.target.amdgpu.machine import MachineInstruction, Register
+
+_ACCUMULATES = re.compile(r"v_(fmac|fma|mac|mad|wmma|mfma|dot|pk_fma|add_f|add_nc|add_u|max|min|dual_fmac|dual_dot)")
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentName:
+    """An argument with the name that the text uses."""
+
+    name: str
+    offset: int
+    size: int
+    pointer: bool
+
+
+def argument_names(entries: Sequence[KernargEntry]) -> list[ArgumentName]:
+    """Identifiers for the arguments: their own names where they have any, else ``arg0``, ``arg1`` …"""
+    names: list[ArgumentName] = []
+    taken: set[str] = set()
+    for index, entry in enumerate(entries):
+        base = re.sub(r"[^A-Za-z0-9_]", "_", entry.name)
+        if not base or not (base[0].isalpha() or base[0] == "_"):
+            base = entry.kind if entry.kind.startswith("hidden_") else f"arg{index}"
+        name = base
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        names.append(ArgumentName(name, entry.offset, entry.size, entry.kind == "global_buffer"))
+    return names
+
+
+class Namer:
+    """Names the values of one lifted body."""
+
+    def __init__(self, body: LiftedBody, entries: Sequence[KernargEntry], kernarg: Value | None) -> None:
+        self.body = body
+        self.arguments = argument_names(entries)
+        self.kernarg = kernarg
+        self.pieces: dict[Value, int] = {}
+        self.pointers: dict[Value, str] = {}
+
+    def run(self) -> None:
+        """Give names and comments; what is already named stays."""
+        for block in self.body.region.blocks:
+            for op in block.operations:
+                instruction = self.body.operations.get(op)
+                if instruction is not None:
+                    self._instruction(op, instruction)
+                elif op.name == "low.slice" and op.operands[0] in self.pieces:
+                    unit = op.attributes["unit"]
+                    assert isinstance(unit, int)
+                    self._argument_value(op.results[0], self.pieces[op.operands[0]] + 4 * unit)
+        for block in self.body.region.blocks:
+            self._carried(block)
+
+    def _argument_value(self, value: Value, offset: int) -> None:
+        """Name a value that holds kernarg bytes from ``offset``; remember which bytes."""
+        assert isinstance(value.type, RegisterType)
+        self.pieces[value] = offset
+        size = 4 * value.type.units
+        covered = [a for a in self.arguments if a.offset < offset + size and a.offset + a.size > offset]
+        if len(covered) == 1:
+            argument = covered[0]
+            if argument.size <= size:
+                value.name = value.name or argument.name
+                if argument.pointer and argument.offset == offset:
+                    self.pointers[value] = argument.name
+            else:
+                half = "lo" if offset == argument.offset else "hi"
+                value.name = value.name or f"{argument.name}_{half}"
+                if argument.pointer:
+                    self.pointers[value] = argument.name
+        elif covered:
+            value.name = value.name or "arguments"
+
+    def _instruction(self, op: Operation, instruction: MachineInstruction) -> None:
+        row = instruction.row
+        memory = row.memory
+        mnemonic = row.mnemonic
+        if memory is not None:
+            if memory.space == "constant" and memory.kind == "load" and op.operands[0] is self.kernarg:
+                self._kernarg_load(op, instruction)
+                return
+            self._memory(op, instruction)
+            return
+        if mnemonic.endswith(("_saveexec_b32", "_saveexec_b64")):
+            op.results[0].name = op.results[0].name or "saved_exec"
+        elif mnemonic.startswith("v_cmp_"):
+            op.results[0].name = op.results[0].name or "mask"
+        elif mnemonic.startswith("s_barrier"):
+            op.comments = (*op.comments, "// work-group barrier")
+
+    def _kernarg_load(self, op: Operation, instruction: MachineInstruction) -> None:
+        soffset = instruction.row.slot_index("soffset")
+        if soffset >= 0:
+            operand = instruction.operands[soffset]
+            if not isinstance(operand, Register) or operand.bank not in ("off", "null"):
+                return
+        offset = instruction.modifier("offset")
+        result = op.results[0]
+        self._argument_value(result, offset)
+        assert isinstance(result.type, RegisterType)
+        end = offset + 4 * result.type.units
+        names = [a.name for a in self.arguments if a.offset < end and a.offset + a.size > offset]
+        if names:
+            op.comments = (*op.comments, f"// arguments {', '.join(names)}")
+
+    def _memory(self, op: Operation, instruction: MachineInstruction) -> None:
+        """Name addresses and loaded data; say which argument is accessed where the base is one."""
+        row = instruction.row
+        memory = row.memory
+        assert memory is not None
+        if memory.kind == "cache":
+            return
+        target = ""
+        position = 0
+        for slot, operand in zip(row.slots, instruction.operands, strict=True):
+            if slot.role == "def" or not isinstance(operand, Register):
+                continue
+            if operand.bank in ("off", "null"):
+                continue
+            value = op.operands[position]
+            position += 1
+            if slot.name in memory.address:
+                if value in self.pointers:
+                    target = self.pointers[value]
+                elif value.name is None:
+                    value.name = "lds_address" if memory.space == "lds" else "address"
+        if memory.result is not None and op.results and memory.kind in ("load", "atomic"):
+            result = op.results[0]
+            if result.name is None:
+                result.name = f"{target}_data" if target else "lds_data" if memory.space == "lds" else "data"
+        if target:
+            what = {"load": "from", "store": "to"}.get(memory.kind, "at")
+            op.comments = (*op.comments, f"// {memory.kind} {memory.bytes} bytes {what} {target}")
+
+    def _carried(self, block: Block) -> None:
+        """Name what a loop accumulates: a block argument that an accumulating instruction feeds itself from."""
+        if not block.arguments:
+            return
+        for argument in block.arguments:
+            if argument.name is not None:
+                continue
+            for user in argument.users:
+                if user.results and user.name == "low.op" and _ACCUMULATES.match(str(user.attributes["key"])[7:]):
+                    result = user.results[0]
+                    if result.type is argument.type and self._reaches(result, block, argument.index):
+                        argument.name = "accumulator"
+                        result.name = result.name or "accumulator"
+                        break
+
+    @staticmethod
+    def _reaches(value: Value, block: Block, index: int) -> bool:
+        """Whether the value, or what accumulates on it, is passed back as argument ``index`` of ``block``."""
+        seen = 0
+        current: Value | None = value
+        while current is not None and seen < 64:
+            seen += 1
+            following: Value | None = None
+            for user in current.users:
+                if user.name == "low.br" and user.successors[0] is block and user.operands[index] is current:
+                    return True
+                if user.results and user.name == "low.op" and user.results[0].type is current.type:
+                    following = user.results[0]
+            current = following
+        return False
