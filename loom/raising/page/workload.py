@@ -28,7 +28,7 @@ def workload_page(ladder: Ladder, rows: list[Row], acceptance: Mapping[str, Any]
     shape = workload.shapes[0].name
     comparisons = {rung: _comparison(ladder, rung) for rung in ladder.rungs()}
     native_run = _json_file(ladder, "capture", None, "native/run.json")
-    native_text = _text_file(ladder, "capture", None, "native.s")
+    native_text = _text_file(ladder, "capture", None, "capture/listing.s")
     oracle_text = _text_file(ladder, "oracle", None, "oracle.loom")
     return {
         "workload": workload.document,
