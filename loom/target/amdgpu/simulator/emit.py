@@ -151,6 +151,8 @@ class Emitter:
         """A lane mask operand as an integer of the wave's width."""
         if self.wave == 32:
             return self.scalar_word(operand, 0, "b32")
+        if isinstance(operand, Register) and operand.units == 1:
+            operand = Register(operand.bank, operand.index, 2)
         return self.scalar_pair(operand, "b64")
 
     # Results
@@ -231,6 +233,10 @@ class Emitter:
         operation = find_operation(row.semantic, self.wave, self.generation)
         if operation is None:
             raise Unsupported(f"no semantic operation for '{row.semantic}'")
+        mask_copy: Operand | None = None
+        if operation.state_results == ("exec",) and not operation.results and results:
+            # Up to gfx9, V_CMPX writes a scalar result besides EXEC.
+            mask_copy, results = results[0], []
         if len(sources) != len(operation.inputs) or len(results) != len(operation.results):
             sources, results = _reconcile(instruction, operation, sources, results)
         lanes = tuple(self.is_lane(s) for s in sources)
@@ -284,7 +290,7 @@ class Emitter:
         self._serial += 1
         text, produced = template.instantiate(f"i{self._serial}.", pairs)
         values.lines.append(text)
-        return operation, results, counts, state_count, masked, produced, template.result_lane, typed
+        return operation, results, counts, state_count, masked, produced, template.result_lane, typed, mask_copy
 
     def _float_word(self, word: str) -> str:
         if word.startswith("%"):
@@ -295,7 +301,7 @@ class Emitter:
 
     def commit(self, computed: Any) -> None:
         """Write back what :meth:`compute` produced."""
-        operation, results, counts, state_count, masked, produced, result_lane, typed = computed
+        operation, results, counts, state_count, masked, produced, result_lane, typed, mask_copy = computed
         extra = None
         if masked:
             extra = produced[-1]
@@ -327,6 +333,8 @@ class Emitter:
             if name == "scc":
                 self.values.write_scc(value)
             elif name == "exec":
+                if mask_copy is not None:
+                    self.write_mask(mask_copy, value)
                 self.write_exec(value)
             elif name == "vcc":
                 self.write_mask(Register("vcc", 0, 2), value)
@@ -355,6 +363,9 @@ def _reconcile(
     """Fit slots to the signature where a table row and the operation count operands differently."""
     if len(results) > len(operation.results):
         results = results[: len(operation.results)]
+    if operation.inputs[-1:] == ("mask",) and len(sources) + 1 == len(operation.inputs):
+        # The dual-issue form of a conditional move reads VCC without naming it.
+        sources = [*sources, Register("vcc", 0, 2)]
     if len(sources) > len(operation.inputs):
         # Trailing immediates that the operation takes as modifiers, if at all.
         sources = sources[: len(operation.inputs)]

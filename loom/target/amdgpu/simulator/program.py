@@ -187,7 +187,8 @@ class SimulatedObject:
         total = group_size[0] * group_size[1] * group_size[2]
         waves = -(-total // entry.wave)
         lds = entry.static_lds + dynamic_lds
-        segment = bytearray(max(kernarg_size, len(kernarg), 16))
+        # The segment is 16-byte aligned and whole 16-byte pieces of it may be loaded.
+        segment = bytearray(-(-max(kernarg_size, len(kernarg), 16) // 16) * 16)
         segment[: len(kernarg)] = kernarg
         fill_hidden(segment, arguments, hidden_values(groups, group_size, dynamic_lds, self._queue.address))
         scratch = entry.scratch + (4096 if entry.dynamic_stack else 0)

@@ -44,7 +44,8 @@ class _State:
 def _kind(instruction: MachineInstruction, counter: str) -> str:
     memory = instruction.row.memory
     if memory is None:
-        return "message"
+        # Lane crossings through the LDS hardware move no memory, but return in its order.
+        return "lds" if instruction.row.issue_class == "lds" else "message"
     return {"constant": "smem", "flat": "flat", "lds": "lds", "gds": "gds"}.get(memory.space, f"vector-{counter}")
 
 
