@@ -81,6 +81,7 @@ class ModifierField:
         width: Bits.
         signed: Whether the value is a two's complement number.
         default: Value that is not written down in ``MachineInstruction.modifiers``.
+        mask: Bits of the value that the form looks at; a set bit outside of it is an error.
 
     ``neg``, ``abs``, ``neg_lo``, ``neg_hi``, ``op_sel``, ``op_sel_hi``, ``sext`` are bit masks: bit *i* belongs to
     source *i*
@@ -91,6 +92,7 @@ class ModifierField:
     width: int
     signed: bool = False
     default: int = 0
+    mask: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ class Encoding:
             :mod:`loom.target.amdgpu.formats`.
         modifiers: Modifiers this form can encode.
         processors: Processors of the generation that have this form.
+        base: Bits outside operands and modifiers as LLVM writes them: fixed bits, opcode, don't-care bits.
+        dont_care: Bits the hardware ignores.
     """
 
     form: str
@@ -117,6 +121,8 @@ class Encoding:
     slot_fields: tuple[str, ...]
     modifiers: tuple[ModifierField, ...]
     processors: tuple[str, ...]
+    base: int = 0
+    dont_care: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,372 @@
+"""What the published data does not say about an instruction: roles, implicit registers, effects, counters, classes.
+
+Rules by format and by name family, applied once when the tables are generated. Facts: AMD's instruction set documents (RDNA 3, RDNA 3.5, RDNA 4,
+CDNA 3, CDNA 4), their chapters on data dependency, scalar and vector ALU, and memory instructions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from loom.target.amdgpu.processors import of_generation
+from loom.target.amdgpu.registers import scalar_operand
+from loom.target.amdgpu.tables import naming
+
+if TYPE_CHECKING:
+    from loom.target.amdgpu.tables.generate import Found
+
+VOP3SD = re.compile(
+    r"^v_(add|sub|subrev)_co_(ci_)?u32$|^v_(addc|subb|subbrev)_co_u32$|^v_div_scale_f(32|64)$|^v_mad_(co_)?[iu]64_[iu]32$"
+)
+MATRIX = re.compile(r"^v_(mfma|smfmac|accvgpr)_")
+DS_TWO = re.compile(r"^ds_\w*(2addr|read2|write2|wrxchg2)")
+
+# Modifiers whose bits make sense only together, so that flipping one of them proves nothing about the others.
+WHOLE_MODIFIERS = frozenset(
+    ("dpp_ctrl", "dpp8", "fi8", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "format", "offset", "offset0",
+     "offset1", "scope", "th", "row_mask", "bank_mask", "cbsz", "abid", "blgp")
+)  # fmt: skip
+
+# Fields that are part of an operand, not modifiers of their own.
+_OPERAND_BITS = frozenset(("acc", "acc_cd", "sve", "imm", "soe"))
+
+
+def scalar_name(code: int, units: int, generation: str) -> str | None:
+    """LLVM's name of a scalar source code, ``None`` if there is no such register."""
+    operand = scalar_operand(generation, code, units)
+    return None if operand is None else str(operand)
+
+
+def spread(code: int) -> int:
+    """The set of source codes that behave like a sampled one, as bits."""
+    ranges = {
+        4: range(0, 102),
+        102: range(102, 104),
+        104: range(104, 106),
+        112: range(108, 124),
+        129: range(129, 193),
+        193: range(193, 209),
+        240: range(240, 248),
+    }
+    return sum(1 << c for c in ranges.get(code, (code,)))
+
+
+def is_atomic(mnemonic: str) -> bool:
+    """Whether a vector memory instruction is an atomic that may return the old value."""
+    return re.match(r"^(global|flat|buffer|scratch)_atomic_", mnemonic) is not None
+
+
+def _codecs(found: Found, generation: str) -> list[str]:
+    """Final codecs: address parts, accumulator choice, lane masks."""
+    name = found.format.name
+    gfx9 = generation == "gfx9.4"
+    result = []
+    for slot, codec in zip(found.slot_fields, found.codecs, strict=True):
+        body, _, accept = codec.partition("@")
+        tail = f"@{accept}" if accept else ""
+        if name == "SMEM" and slot == "sbase":
+            codec = "b" + body[1:]
+        elif name == "SMEM" and slot == "soffset":
+            codec = ("soffset9" if gfx9 else "soffset") + tail
+        elif name in ("GLOBAL", "SCRATCH") and slot in ("vaddr", "saddr"):
+            codec = f"{name.lower()}_{slot}{tail}"
+        elif name in ("MUBUF", "MTBUF") and slot == "vaddr":
+            codec = "buffer_vaddr"
+        elif name in ("MUBUF", "MTBUF") and slot == "srsrc":
+            codec = "r4" if found.format.fields[slot].width == 5 else "q4"
+        elif "acc" in found.format.fields and slot in ("vdst", "vdata", "data0", "data1") and name != "MAI":
+            if name != "MAIX2" and "acc" in found.modifiers:
+                codec = "va" + body[1:]
+        elif name.endswith("SDWA") and slot in ("src0", "vsrc1"):
+            codec = "w" + body[1:]
+        elif name == "VOPC_SDWA" and slot == "sdst":
+            codec = "wd"
+        elif name == "VOPDY" and slot == "vdst":
+            codec = "vdsty"
+        if name in ("MAI", "MAIX2"):
+            if slot == "vdst" and "acc_cd" in found.modifiers:
+                codec = "vc" + body[1:]
+            elif slot == "src2" and "acc_cd" in found.modifiers:
+                codec = "sc" + body[1:] + tail
+            elif slot in ("src0", "src1") and "acc" in found.modifiers:
+                codec = f"sa{body[1:]}.{slot[3]}" + tail
+        result.append(codec)
+    return result
+
+
+def _slot_name(found: Found, index: int) -> str:
+    name = found.slot_fields[index]
+    codec = found.codecs[index]
+    if name == "":
+        return "sdst" if index < 2 and codec == "=vcc" and index == _first_fixed(found) else "src2"
+    if name == "vdst" and codec.startswith("s"):
+        return "sdst"
+    return {"vsrc1": "src1", "literal": "imm", "addr": "addr"}.get(name, name)
+
+
+def _first_fixed(found: Found) -> int:
+    first = found.codecs.index("=vcc")
+    return -1 if found.mnemonic.startswith("v_cndmask") else first
+
+
+def _is_mask(mnemonic: str, slot: str) -> bool:
+    """Whether a scalar operand of a vector instruction holds one bit a lane."""
+    if slot == "sdst":
+        return mnemonic.startswith("v_cmp") or VOP3SD.match(mnemonic) is not None
+    if slot == "src2":
+        return mnemonic.startswith("v_cndmask_") or re.match(r"^v_(add|sub|subrev)_co_ci_|^v_(addc|subb|subbrev)_co", mnemonic) is not None
+    return False
+
+
+_WHEEL_FIELDS = {"vdata": ("data", "vdata", "vsrc"), "vsrc1": ("vsrc1", "src1"), "addr": ("addr",), "vaddr": ("addr", "vaddr")}
+_WHEEL_FORMATS = {"MAI": ("VOP3P",), "MAIX2": ("VOP3PX2",), "DS2": ("DS",), "VOPDX": ("VOPD",), "VOPDY": ("VOPD",),
+                  "FLAT": ("FLAT", "VFLAT"), "GLOBAL": ("GLOBAL", "VGLOBAL"), "SCRATCH": ("SCRATCH", "VSCRATCH"),
+                  "MUBUF": ("MUBUF", "VBUFFER"), "MTBUF": ("MTBUF", "VBUFFER"), "VDSDIR": ("VDSDIR",)}  # fmt: skip
+
+
+def _amd_entry(found: Found, amd: dict[tuple[str, int], Any]) -> tuple[str, dict[str, tuple[str, int]]] | None:
+    base = found.format.name.split("_")[0]
+    for name in _WHEEL_FORMATS.get(base, (base,)):
+        entry = amd.get((name, found.opcode))
+        if entry is not None:
+            return entry  # type: ignore[no-any-return]
+    return None
+
+
+def _type_name(amd_type: str, bits: int) -> str:
+    body = amd_type.removeprefix("FMT_").removeprefix("NUM_")
+    match = re.fullmatch(r"PK(\d*)_([A-Z]+\d+)", body)
+    if match:
+        return f"v{match[1] or '2'}{match[2].lower()}"
+    if re.fullmatch(r"[BFIU]\d+|BF\d+|FP\d+|IU\d+", body):
+        return body.lower()
+    if body == "M64":
+        return "mask"
+    matrix = re.fullmatch(r"WMMA_\w+?_([A-Z]+\d+)(_\w+)?", body)
+    if matrix:
+        return matrix[1].lower()
+    return f"b{bits}"
+
+
+def _units(codec: str) -> int:
+    body = codec.partition("@")[0].partition(".")[0]
+    match = re.search(r"(\d+)$", body)
+    if match and body[0] in "vsbrqwad":
+        return int(match[1])
+    return 1
+
+
+_ADDRESS_UNITS = {"global_vaddr": 2, "global_saddr": 2, "scratch_vaddr": 1, "scratch_saddr": 1, "buffer_vaddr": 2}
+
+
+def _kinds(codecs: list[str], classes: list[int]) -> list[str]:
+    """Operand kinds allowed in any form."""
+    kinds: list[str] = []
+
+    def add(*names: str) -> None:
+        kinds.extend(name for name in names if name not in kinds)
+
+    for codec in codecs:
+        body, _, accept = codec.partition("@")
+        if body.startswith("="):
+            add(body[1:])
+        elif body == "lit":
+            add("literal")
+        elif body == "br":
+            add("branch")
+        elif re.fullmatch(r"[ui]\d+", body):
+            add("imm")
+        elif body in ("global_vaddr",):
+            add("vgpr")
+        elif body in ("scratch_vaddr", "buffer_vaddr"):
+            add("vgpr", "off")
+        elif body in ("global_saddr", "scratch_saddr", "soffset", "soffset9"):
+            add("sgpr", "off")
+        elif body.startswith("w"):
+            add("sgpr") if body == "wd" else add("vgpr", "sgpr")
+        elif body.startswith(("va", "vc")):
+            add("vgpr", "agpr")
+        elif body[0] == "v":
+            add("vgpr")
+        elif body[0] == "a":
+            add("agpr")
+        elif body[0] in "brqd":
+            add("sgpr")
+        if accept:
+            mask = classes[int(accept.removesuffix("+v"))]
+            if mask & 0xFF or codec.endswith("+v") and mask & 0xFF:
+                if mask & 1:
+                    add("sgpr")
+            if mask >> 106 & 1:
+                add("vcc")
+            if mask >> 126 & 1:
+                add("exec")
+            if mask >> 124 & 3:
+                add("m0", "null")
+            if mask >> 128 & 1:
+                add("inline")
+            if mask >> 235 & 1 or mask >> 253 & 1:
+                add("special")
+            if mask >> 255 & 1:
+                add("literal")
+            if mask >> 256 & 1 or accept.endswith("+v"):
+                add("vgpr")
+                if body.startswith(("sa", "sc")):
+                    add("agpr")
+    return kinds
+
+
+def _modifiers(found: Found, mnemonic: str, true16: int) -> list[list[Any]]:
+    """Modifier entries ``[name, mask, default]`` of one encoding."""
+    result: list[list[Any]] = []
+    mix = re.match(r"^v_(fma|mad)_mix", mnemonic) is not None
+    for name, fld in found.format.fields.items():
+        if not fld.is_modifier or name not in found.modifiers or name in _OPERAND_BITS:
+            continue
+        mask = found.modifiers[name]
+        if name in WHOLE_MODIFIERS or mask == 0:
+            mask = (1 << fld.width) - 1
+        default = fld.default
+        if mix:
+            name = {"neg_lo": "neg", "neg_hi": "abs"}.get(name, name)
+            default = 0 if name == "op_sel_hi" else default
+        if name == "op_sel_hi":
+            default &= mask
+        if name == "op_sel" and found.mnemonic.startswith("v_swmmac"):
+            name = "index_key"
+        result.append([name, mask, default])
+    return result
+
+
+def assemble_table(
+    generation: str,
+    founds: list[Found],
+    classes: list[int],
+    amd: dict[tuple[str, int], Any],
+    base_word: Callable[[Found], int],
+) -> dict[str, Any]:
+    """Group encodings by mnemonic and add every column."""
+    processors = [row.name for row in of_generation(generation)]
+    groups: dict[str, list[Found]] = {}
+    for found in founds:
+        key = found.mnemonic
+        groups.setdefault(key, []).append(found)
+    rows: list[list[Any]] = []
+    for mnemonic, group in groups.items():
+        by_form: dict[tuple[str, str], Found] = {}
+        for found in group:
+            by_form.setdefault((found.format.form, found.format.name), found)
+        members = list(by_form.values())
+        members.sort(key=lambda f: (f.bits, _FORM_ORDER.index(f.format.form)))
+        richest = next((f for f in members if f.format.form == "e64"), members[0])
+        count = len(richest.codecs)
+        final = {id(f): _codecs(f, generation) for f in members}
+        names = [_slot_name(richest, index) for index in range(count)]
+        atomic = is_atomic(mnemonic) and not mnemonic.startswith("buffer")
+        encodings = []
+        for found in members:
+            if len(found.codecs) != count:
+                raise RuntimeError(f"{mnemonic}: {found.text} and {richest.text} differ in operands")
+            encodings.append(_encoding(found, mnemonic, final[id(found)], names, generation, processors, base_word, atomic))
+        slots = []
+        entry = _amd_entry(richest, amd)
+        for index, name in enumerate(names):
+            slots.append(_slot(mnemonic, name, index, members, final, classes, entry, richest, generation))
+        if atomic and "vdst" not in names:
+            data = next(slot for slot in slots if slot[0] == "vdata")
+            units = data[3] // 2 if "cmpswap" in mnemonic else data[3]
+            slots.insert(0, ["vdst", "def", ["vgpr", "agpr", "off"] if generation == "gfx9.4" else ["vgpr", "off"], units, data[4], None])
+        rows.append(naming.finish_row(generation, mnemonic, richest, encodings, slots))
+    return {
+        "provenance": (
+            "Made by loom/target/amdgpu/tables/generate.py from the AMD instruction tables in tinygrad-0.14.0-py3-none-any.whl "
+            "(SHA-256 d2a5bea33c637fdf105963632329876b3d3253d38295ac1ffd2ff81646d93be3) and probes of LLVM MC 22. Do not edit."
+        ),
+        "generation": generation,
+        "processors": processors,
+        "accept": [f"{mask:x}" for mask in classes],
+        "rows": sorted(rows, key=lambda row: row[0]),
+    }
+
+
+_FORM_ORDER = ("", "e32", "vopd", "dpp16", "dpp8", "sdwa", "e64", "e64_dpp16", "e64_dpp8")
+
+
+def _encoding(
+    found: Found,
+    mnemonic: str,
+    codecs: list[str],
+    names: list[str],
+    generation: str,
+    processors: list[str],
+    base_word: Callable[[Found], int],
+    atomic: bool,
+) -> list[Any]:
+    form = found.format
+    fields = []
+    used = 0
+    for slot, codec in zip(found.slot_fields, codecs, strict=True):
+        name = {"": ""}.get(slot, slot)
+        if generation != "gfx9.4" and _is_mask(mnemonic, names[len(fields)]):
+            body, _, accept = codec.partition("@")
+            if body in ("s1", "d1"):
+                codec = f"sm@{accept}" if accept else "dm"
+        if codec == "u16":
+            codec = naming.immediate_codec(mnemonic)
+        fields.append(f"{name}:{codec}")
+        if slot in form.fields:
+            used |= form.fields[slot].mask
+    if atomic and "vdst" not in found.slot_fields:
+        data = codecs[found.slot_fields.index("vdata")]
+        units = _units(data) // 2 if "cmpswap" in mnemonic else _units(data)
+        fields.insert(0, f"vdst:{'ra' if generation == 'gfx9.4' else 'rv'}{units}")
+        used |= form.fields["vdst"].mask
+    for name in _OPERAND_BITS:
+        if name in found.modifiers:
+            used |= form.fields[name].mask
+    base = base_word(found) & ~used
+    dont_care = found.dont_care & ~used
+    if mnemonic.startswith("v_bitop3"):
+        modifiers = [["bitop3", 255, 0]] + [m for m in _modifiers(found, mnemonic, 0) if m[0] == "op_sel"]
+    else:
+        modifiers = _modifiers(found, mnemonic, 0)
+    for name, mask, _ in modifiers:
+        dont_care &= ~naming.modifier_field(form, name).insert(mask)
+    mask = sum(1 << processors.index(p) for p in found.processors)
+    return [form.form, form.name, found.opcode, found.suffix, f"{base:x}", f"{dont_care:x}", fields, modifiers, mask]
+
+
+def _slot(
+    mnemonic: str,
+    name: str,
+    index: int,
+    members: list[Found],
+    final: dict[int, list[str]],
+    classes: list[int],
+    entry: tuple[str, dict[str, tuple[str, int]]] | None,
+    richest: Found,
+    generation: str,
+) -> list[Any]:
+    codecs = [final[id(found)][index] for found in members]
+    own = final[id(richest)][index]
+    body = own.partition("@")[0]
+    units = _ADDRESS_UNITS.get(body, _units(own))
+    kinds = _kinds(codecs, classes)
+    if _is_mask(mnemonic, name):
+        return [name, "def" if name == "sdst" else "use", kinds, 2, "mask", None]
+    field = richest.slot_fields[index]
+    type_name = ""
+    if entry is not None:
+        for candidate in _WHEEL_FIELDS.get(field, (field,)):
+            if candidate in entry[1]:
+                type_name = _type_name(*entry[1][candidate])
+                break
+    if re.fullmatch(r"[ui]\d+|br", body) or body == "lit":
+        type_name = naming.immediate_type(mnemonic, body)
+    elif not type_name:
+        half = body in ("vh", "sh") or body.startswith(("vo", "so."))
+        type_name = naming.guess_type(mnemonic, name, units, half)
+    role = naming.role(mnemonic, name)
+    return [name, role, kinds, units, type_name, None]
