@@ -295,7 +295,7 @@ def _exact_fma(a: float, b: float, c: float) -> float:
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def fused_multiply_add(a: Array, b: Array, c: Array, form: ElementFormat) -> Array:
