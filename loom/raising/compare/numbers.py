@@ -64,6 +64,10 @@ def _beyond(want: TypedBuffer, have: TypedBuffer, limit: int) -> int:
     return int(numpy.count_nonzero(numpy.where(nan_a | nan_b, nan_a != nan_b, far)))
 
 
+def _short(value: int) -> str:
+    return f"{value // 1024}k" if value >= 1024 else str(value)
+
+
 def histogram(want: TypedBuffer, have: TypedBuffer) -> list[dict[str, Any]]:
     """Count elements by their distance in units in the last place; integers by their absolute difference."""
     import numpy
@@ -82,9 +86,9 @@ def histogram(want: TypedBuffer, have: TypedBuffer) -> list[dict[str, Any]]:
     low = -1.0
     for high in _BINS:
         count = int(numpy.count_nonzero((distance > low) & (distance <= high) & ~lone))
-        label = str(high) if high <= 1 else f"{int(low) + 1}–{high}" if int(low) + 1 != high else str(high)
+        label = str(high) if high == int(low) + 1 or high < 0 else f"≤ {_short(high)}"
         rows.append({"ulps": label, "elements": count})
         low = float(high)
-    rows.append({"ulps": f"> {_BINS[-1]}", "elements": int(numpy.count_nonzero((distance > low) & ~lone))})
+    rows.append({"ulps": f"> {_short(_BINS[-1])}", "elements": int(numpy.count_nonzero((distance > low) & ~lone))})
     rows.append({"ulps": "NaN", "elements": int(numpy.count_nonzero(lone))})
     return rows

@@ -77,9 +77,7 @@ def _reduce(ladder: Ladder, rung: str, source: bytes) -> bytes:
         f"--device={ladder.config.device}",
         "--output=minimal.loom",
     )
-    step = Step(
-        "packet", "reduce", command, inputs, ("minimal.loom",), answers=frozenset({0, 1, 2}), form=rung
-    )
+    step = Step("packet", "reduce", command, inputs, ("minimal.loom",), answers=frozenset({0, 1, 2}), form=rung)
     result = ladder.run_step(step)
     if "minimal.loom" in result.outputs:
         return ladder.results.store.blobs.get(result.outputs["minimal.loom"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +78,13 @@ def _acceptance_entry(acceptance: dict[str, Any]) -> dict[str, Any]:
     return {
         "workload": acceptance["workload"],
         "accepted": acceptance["accepted"],
-        "gates": [{"name": name, **gate} for name, gate in acceptance["gates"].items()],
+        "gates": gate_entries(acceptance),
     }
+
+
+def gate_entries(acceptance: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The gates in the order in which they are passed."""
+    return [{"name": name, **acceptance["gates"][name]} for name in ("numerical", "compiler", "physical")]
 
 
 def row_entry(row: Row, first: bool) -> dict[str, Any]:

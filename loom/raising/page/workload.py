@@ -22,7 +22,7 @@ _RESOURCES = ("vector registers", "scalar registers", "static local memory", "sc
 
 def workload_page(ladder: Ladder, rows: list[Row], acceptance: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what the template needs."""
-    from loom.raising.page.build import row_entry
+    from loom.raising.page.build import gate_entries, row_entry
 
     workload = ladder.workload
     shape = workload.shapes[0].name
@@ -37,7 +37,7 @@ def workload_page(ladder: Ladder, rows: list[Row], acceptance: Mapping[str, Any]
         "shape": shape,
         "rows": [row_entry(row, False) for row in rows],
         "accepted": bool(acceptance and acceptance["accepted"]),
-        "gates": [{"name": name, **gate} for name, gate in acceptance["gates"].items()] if acceptance else [],
+        "gates": gate_entries(acceptance) if acceptance else [],
         "packets": [packet for packet in (_packet(ladder, form.name) for form in workload.forms) if packet],
         "native_lines": native_lines(native_text),
         "low_lines": low_lines(oracle_text),

@@ -57,8 +57,13 @@ def divergence(
 
 
 def predicate(
-    workload: Workload, form: Form, native: Evidence, device: Device, shape_name: str, wanted: Divergence, compiler:
-    Compile
+    workload: Workload,
+    form: Form,
+    native: Evidence,
+    device: Device,
+    shape_name: str,
+    wanted: Divergence,
+    compiler: Compile,
 ) -> Callable[[str], bool]:
     """A test for :func:`loom.raising.reduce.minimize.minimize`: the same kind of divergence, for the same reason."""
 
