@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loom.diagnostics import LoomError, error
-from loom.ir import Attribute, Module, Operation, Word
+from loom.ir import Attribute, Module, Operation, SymbolRef, Word
 from loom.ir.registry import lookup
 from loom.raising.lift.build import BodyBuilder, LiftedBody
 from loom.raising.lift.flow import build_flow
 from loom.raising.lift.header import abi_layout, entry_live_ins
 from loom.raising.lift.naming import Namer
-from loom.raising.lift.native import NativeKernel, native_kernel
+from loom.raising.lift.native import NativeKernel
 from loom.raising.lift.relax import relax
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def _module(native: NativeKernel, body: LiftedBody, options: LiftOptions) -> tup
         "allocation": Word("fixed"),
         "schedule": Word("locked"),
         "descriptor_set": Word(DESCRIPTOR_SETS[native.processor]),
-        "target": _symbol(native.processor),
+        "target": SymbolRef(_symbol(native.processor)),
         "abi_layout": abi_layout(
             native.descriptor, native.arguments, native.kernarg_size, native.kernarg_alignment, resources
         ),

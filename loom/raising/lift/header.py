@@ -8,7 +8,7 @@ from typing import Any
 
 from loom.ir import Attribute
 from loom.raising.lift.build import LiveIn
-from loom.raising.lift.units import M0, VGPR
+from loom.raising.lift.units import EXEC, M0, VGPR
 from loom.target.amdgpu.abi import KernargEntry
 from loom.target.amdgpu.simulator.kernel_entry import KernelEntryState, parse_descriptor
 
@@ -65,6 +65,7 @@ def entry_live_ins(raw: bytes, generation: str) -> tuple[KernelEntryState, list[
     key = {1: "x", 2: "packed.xy", 3: "packed.xyz"}[state.workitem_dimensions]
     live_ins.append(LiveIn(f"amdgpu.workitem_id.{key}", VGPR, 1, f"workitem_id_{key.rpartition('.')[2]}"))
     live_ins.append(LiveIn("amdgpu.m0", M0, 1, "m0"))
+    live_ins.append(LiveIn("amdgpu.exec", EXEC, state.wave // 32, "entry_exec"))
     return state, live_ins
 
 
