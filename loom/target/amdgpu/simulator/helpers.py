@@ -587,8 +587,13 @@ start:
         text += f"  %slo = add i64 %base, %min64\n  %sm = add i64 %base, %max64\n  %shi = add i64 %sm, {size}\n"
         text += f"  %sin = call i1 @loom.bounds.{self.helper.space}(ptr %st, i64 %slo, i64 %shi, i32 %site)\n"
         text += "  %width = sub i32 %max, %min\n  %fits = icmp sge i32 %width, 0\n  %sgo = and i1 %sin, %fits\n"
-        text += "  br i1 %sgo, label %gather, label %walk\ngather:\n"
+        text += "  br i1 %sgo, label %inside1, label %walk\ninside1:\n"
         text += "  %sp = inttoptr i64 %slo to ptr\n"
+        if load and words == 4:
+            text += self._transposed()
+        else:
+            text += "  br label %gather\n"
+        text += "gather:\n"
         text += self._splat("minv", "%min")
         text += f"  %relraw = sub {v} %off, %minv\n"
         text += f"  %rel = select <{w} x i1> %lanes, {v} %relraw, {v} zeroinitializer\n"
@@ -609,6 +614,55 @@ start:
                 text += f"  call void @llvm.masked.store.v{w}i32.p0({v} %g{k}, ptr align 64 %gt{k}, <{w} x i1> %lanes)\n"
             else:
                 text += f"  call void @llvm.masked.scatter.v{w}i32.v{w}p0({v} %d{k}, {pv} align 1 %q{k}, <{w} x i1> %lanes)\n"
+        return text + "  br label %done\n"
+
+    def _transposed(self) -> str:
+        """All lanes load 16 bytes: one 16-byte load a lane, then 4 x 4 transpositions within the 128-bit parts of a vector."""
+        v, w = self.v, self.wave
+        text = f"  %whole = icmp eq i{w} %mask, -1\n  br i1 %whole, label %transpose, label %gather\ntranspose:\n"
+        text += f"  %ta = alloca [{w} x i32], align 64\n  store {v} %off, ptr %ta\n  %tb = inttoptr i64 %base to ptr\n"
+        for i in range(w):
+            text += f"  %tq{i} = getelementptr i8, ptr %ta, i64 {4 * i}\n  %to{i} = load i32, ptr %tq{i}\n"
+            text += f"  %tz{i} = zext i32 %to{i} to i64\n  %ts{i} = getelementptr i8, ptr %tb, i64 %tz{i}\n"
+            text += f"  %tv{i} = load <4 x i32>, ptr %ts{i}, align 1\n"
+        eight = ", ".join(f"i32 {i}" for i in range(8))
+        sixteen = ", ".join(f"i32 {i}" for i in range(16))
+
+        def interleave(high: bool, element: int) -> str:
+            # vpunpck[lh]dq (element 1) and vpunpck[lh]qdq (element 2) on each 128-bit part.
+            picks = []
+            for part in range(0, 16, 4):
+                if element == 1:
+                    start = part + (2 if high else 0)
+                    picks += [start, start + 16, start + 1, start + 17]
+                else:
+                    start = part + (2 if high else 0)
+                    picks += [start, start + 1, start + 16, start + 17]
+            return ", ".join(f"i32 {p}" for p in picks)
+
+        t16 = "<16 x i32>"
+        for group in range(w // 16):
+            first = 16 * group
+            for j in range(4):
+                lanes = [first + 4 * i + j for i in range(4)]
+                n = f"{group}.{j}"
+                text += (
+                    f"  %tl{n} = shufflevector <4 x i32> %tv{lanes[0]}, <4 x i32> %tv{lanes[1]}, <8 x i32> <{eight}>\n"
+                    f"  %th{n} = shufflevector <4 x i32> %tv{lanes[2]}, <4 x i32> %tv{lanes[3]}, <8 x i32> <{eight}>\n"
+                    f"  %tr{n} = shufflevector <8 x i32> %tl{n}, <8 x i32> %th{n}, {t16} <{sixteen}>\n"
+                )
+            for name, high, a, b in (("a", False, 0, 1), ("b", False, 2, 3), ("c", True, 0, 1), ("d", True, 2, 3)):
+                text += (
+                    f"  %tu{group}{name} = shufflevector {t16} %tr{group}.{a}, {t16} %tr{group}.{b}, "
+                    f"{t16} <{interleave(high, 1)}>\n"
+                )
+            for k, (a, b, high) in enumerate((("a", "b", False), ("a", "b", True), ("c", "d", False), ("c", "d", True))):
+                text += (
+                    f"  %tw{group}.{k} = shufflevector {t16} %tu{group}{a}, {t16} %tu{group}{b}, "
+                    f"{t16} <{interleave(high, 2)}>\n"
+                    f"  %td{group}.{k} = getelementptr i8, ptr %to, i64 {k * w * 4 + 64 * group}\n"
+                    f"  store {t16} %tw{group}.{k}, ptr %td{group}.{k}, align 64\n"
+                )
         return text + "  br label %done\n"
 
     def _walk(self, size: int, fault: int, vectorized: bool) -> str:

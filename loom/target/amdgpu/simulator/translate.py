@@ -13,6 +13,7 @@ from loom.low.semantics.operation import Mode
 from loom.target.amdgpu.machine import BranchTarget, Immediate, Inline, Literal, MachineInstruction, Register
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.block import BlockValues
+from loom.target.amdgpu.simulator.decode import UNKNOWN
 from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unallocated, Unsupported
 from loom.target.amdgpu.simulator.helpers import Helper, signature
 from loom.target.amdgpu.simulator.memory_emit import MemoryEmitter
@@ -396,6 +397,11 @@ class Translator:
         semantic = instruction.row.semantic
         self.values.prefix = f"n{number}."
         try:
+            if name == UNKNOWN:
+                self._check_faults()
+                word = instruction.modifiers["word"]
+                self._static_fault(number, StaticFault("unknown_instruction", f"{word:#010x} is no instruction"))
+                return True
             if name in NO_EFFECT:
                 return False
             if target_of(instruction) is not None or name in ENDS_BLOCK:
