@@ -73,6 +73,7 @@ class Coalescer:
         self.offset: list[int] = []
         self.value: list[tuple[int, ...]] = []
         self.tie_copies: list[TieCopy] = []
+        self.pinned: dict[str, list[Compound]] = {}
         self._files: dict[str, FileOf] = {}
         self._next_value = 0
         for _ in code.registers:
@@ -144,6 +145,8 @@ class Coalescer:
             compound.hints = [register.hint]
         self.compound[register.index] = compound
         self.offset[register.index] = 0
+        if location is not None:
+            self.pinned.setdefault(file.file, []).append(compound)
         return compound
 
     # Merging
@@ -170,6 +173,26 @@ class Coalescer:
                     for other, other_mask in a.units[at].items():
                         if other != number and mask & other_mask:
                             return False
+        if a.location is not None:
+            return self._place_is_free(a, b, delta, a.location)
+        if b.location is not None:
+            return self._place_is_free(a, b, delta, b.location - delta)
+        return True
+
+    def _place_is_free(self, a: Compound, b: Compound, delta: int, location: int) -> bool:
+        """Whether a pinned compound can take another one in: alignment, and the other pinned ones around it."""
+        for compound, at in ((a, location), (b, location + delta)):
+            if compound.location is not None:
+                continue
+            if at < 0 or (at + compound.phase) % compound.align:
+                return False
+            for other in self.pinned.get(a.file, ()):
+                if other is a or other is b or other.location is None:
+                    continue
+                for unit, total in enumerate(compound.total):
+                    index = at + unit - other.location
+                    if 0 <= index < len(other.total) and other.total[index] & total:
+                        return False
         return True
 
     def _join(self, a: Compound, b: Compound, delta: int) -> Compound:
@@ -204,6 +227,11 @@ class Coalescer:
             a.align, a.phase = b.align, delta + b.phase
         if b.location is not None and a.location is None:
             a.location = b.location - delta
+        if b.location is not None:
+            listed = self.pinned[b.file]
+            listed.remove(b)
+            if a not in listed:
+                listed.append(a)
         a.hints.extend(hint - delta for hint in b.hints)
         return a
 
@@ -269,6 +297,10 @@ class Coalescer:
                 for definition, use in zip(instruction.defs, instruction.uses, strict=True):
                     rank = 0 if definition[0].index in parameters else 1
                     jobs.append((-block.frequency * definition[2], rank, len(jobs), definition, use))
+        for block in order:
+            for instruction in block.instructions:
+                for d, u in instruction.preferred_ties:
+                    jobs.append((-block.frequency, 2, len(jobs), instruction.defs[d], instruction.uses[u]))
         jobs.sort()
         for _, _, _, definition, use in jobs:
             if self.try_merge(definition, use):

@@ -106,7 +106,7 @@ NO_TRAITS = Traits()
 class Instruction:
     """One instruction.
 
-    ``ties`` are pairs (index of a definition, index of a use) that must get the same register. ``address`` is what
+    ``ties`` are pairs (index of a definition, index of a use) that must get the same register; ``preferred_ties`` should. ``address`` is what
     two memory
     accesses are compared by: ``(base key, offset, bytes, alias root)`` or ``None`` for unknown. ``locked`` is the
     number of the locked region the
@@ -123,6 +123,7 @@ class Instruction:
         "payload",
         "phase",
         "position",
+        "preferred_ties",
         "targets",
         "ties",
         "traits",
@@ -153,6 +154,7 @@ class Instruction:
         self.phase: tuple[int, ...] = ()
         self.position = -1
         self.origin: Any = None
+        self.preferred_ties: tuple[tuple[int, int], ...] = ()
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.payload} defs={self.defs} uses={self.uses}>"

@@ -34,6 +34,7 @@ from loom.target.amdgpu.foreign_abi import foreign_kernarg, foreign_storage
 from loom.target.amdgpu.foreign_abi import foreign_kernarg, foreign_storage
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
 from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits
+from loom.target.amdgpu.peephole import ACCUMULATING
 from loom.target.amdgpu.tables import find_row
 
 STATE_CLASSES = {
@@ -578,6 +579,10 @@ class CodeBuilder:
         row = made.payload.row
         if made.traits.issue not in ("valu", "trans"):
             return
+        if row.mnemonic in ACCUMULATING and not made.payload.modifiers:
+            addend = made.payload.operands[3]
+            if isinstance(addend, RegisterSlot) and made.uses[addend.index][0].register_class == "amdgpu.vgpr":
+                made.preferred_ties = ((0, addend.index),)
         for slot, entry in zip(row.slots, made.payload.operands, strict=True):
             if slot.type == "mask" and slot.is_def and isinstance(entry, RegisterSlot):
                 register = made.defs[entry.index][0]

@@ -510,7 +510,7 @@ def check_pairs(before: list[list[MachineInstruction]], after: list[list[Machine
     return findings
 
 
-_SYMMETRIC = frozenset(("fmac_f32", "mul_f32", "add_f32", "max_f32", "min_f32", "add_nc_u32", "and_b32"))
+_SYMMETRIC = frozenset(("fmac_f32", "fmac_f16", "mul_f32", "add_f32", "max_f32", "min_f32", "add_nc_u32", "and_b32"))
 
 
 def _symbolic(
@@ -538,6 +538,9 @@ def _symbolic(
                     values.append(read(operand))
                 elif slot.is_use:
                     values.insert(0, ("old", read(operand)))
+            if name in ("fma_f32", "fma_f16") and not half.modifiers:
+                name = name.replace("fma", "fmac")
+                values = [("old", values[2]), values[0], values[1]]
             if name in _SYMMETRIC:
                 values.sort(key=repr)
             implicit = tuple(

@@ -25,6 +25,8 @@ from loom.target.amdgpu.clauses import insert_clauses, release_registers
 from loom.target.amdgpu.dual_issue import pair_instructions
 from loom.target.amdgpu.emit import Emitted, Emitter
 from loom.target.amdgpu.hazards import HazardScan, resolve_hazards
+from loom.target.amdgpu.merge_memory import merge_memory
+from loom.target.amdgpu.peephole import shorten
 from loom.target.amdgpu.processors import Processor
 from loom.target.amdgpu.waits import WaitReport, insert_waits, missing_waits
 
@@ -47,6 +49,8 @@ class Trace:
     waits: WaitReport = field(default_factory=WaitReport)
     pairs: int = 0
     pair_sources: dict[int, tuple[int, int]] = field(default_factory=dict)
+    shortened: dict[int, int] = field(default_factory=dict)
+    merged: int = 0
     hazards: int = 0
     clauses: int = 0
     findings: list[Finding] = field(default_factory=list)
@@ -149,6 +153,7 @@ class KernelBackend:
         target = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes)
         start = clock()
         if code.schedule in ("free", "phased"):
+            self.trace.merged = merge_memory(code, target)
             self.trace.schedule = schedule(code, target, preferred_pressure(self.processor, self.wave_size))
         self.trace.times["schedule"] = clock() - start
         start = clock()
@@ -169,6 +174,7 @@ class KernelBackend:
             key for key, low in emitted.source.items() if low.locked or (low.kind == OP and code.schedule == "locked")
         }
         if code.schedule in ("free", "phased"):
+            shorten(self.program, generation, self.trace.shortened)
             self.trace.pairs = pair_instructions(self.program, generation, keep, self.trace.pair_sources)
         if check:
             self.trace.findings.extend(check_pairs(before, [block.instructions for block in self.program.blocks]))
