@@ -93,8 +93,7 @@ class CompiledEncoding:
         for modifier in encoding.modifiers:
             field = modifier_field(self.format, modifier.name)
             self.modifiers.append((modifier.name, field, modifier))
-            mask = field.insert(modifier.mask)
-            modifier_mask |= mask
+            modifier_mask |= field.mask if field.name == "fi8" else field.insert(modifier.mask)
             default = modifier.default
             if modifier.name == "fi" and field.name == "fi8":
                 default_bits |= field.insert(1)

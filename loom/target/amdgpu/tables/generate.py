@@ -40,7 +40,7 @@ FILES = {"gfx11": "gfx11.json", "gfx12": "gfx12.json", "gfx9.4": "gfx9_4.json"}
 PRIMARY = {"gfx11": ("gfx1151", "gfx1100"), "gfx12": ("gfx1201",), "gfx9.4": ("gfx950", "gfx942")}
 
 _NULL = {"gfx11": 124, "gfx12": 124, "gfx9.4": 127}
-_EXCLUDED = re.compile(r"^(image_|exp$|export|v_interp_|lds_param_load|ds_param_load|ds_bvh|s_atc_probe|v_mfma_ld_scale)")
+_EXCLUDED = re.compile(r"^(image_|exp$|export|v_interp_|lds_param_load|ds_param_load|ds_bvh|s_atc_probe|v_mfma_ld_scale|s_set_gpr_idx_on)")
 _SUFFIXES = ("_e64_dpp", "_e32", "_e64", "_dpp", "_sdwa")
 
 # The number that stands in a field in the base probe. Distinct, aligned for any tuple, below 128 for true16.
@@ -127,11 +127,14 @@ def _variants(form: Format, generation: str) -> list[dict[str, int]]:
         elif form.name == "VOPDY" and name == "vdst":
             values = [_VGPR["vdst"] >> 1]
         elif fld.width == 8 and name in _VGPR and not name.startswith("ss"):
-            values = [_VGPR[name], 0]
+            values = [_VGPR[name], 0, 0x7E] if name == "vdst" and form.name.startswith("VOP3") else [_VGPR[name], 0]
         else:
             values = [_SGPR[name], 0]
         choices.append([(name, value) for value in values])
     variants = [dict(combination) for combination in itertools.product(*choices)]
+    if form.name in ("MUBUF", "SMEM", "GLOBAL"):  # cache control: no operands at all
+        blank = {name: fld.default if fld.is_modifier else 0 for name, fld in form.fields.items()}
+        variants.append(blank)
     # Fewest departures from the preferred values first.
     preferred = variants[0]
     return sorted(variants, key=lambda v: sum(v[k] != preferred[k] for k in v))
@@ -212,7 +215,7 @@ def enumerate_encodings(generation: str) -> list[Found]:
             # A probe that LLVM's assembler takes back is better than one that only its decoder takes.
             for strict in (True, False):
                 for (opcode, word, literal), answer in zip(trials, answers, strict=True):
-                    if answer is None or opcode in taken or len(answer.canonical) != form.bits // 8 + 4 * literal:
+                    if answer is None or answer.soft or opcode in taken or len(answer.canonical) != form.bits // 8 + 4 * literal:
                         continue
                     if strict and accepted[answer.text] is None:
                         continue
@@ -299,6 +302,8 @@ def assign_slots(found: Found) -> None:
             name, codec = "literal", "lit"
         elif "simm16" in form.fields and "simm16" not in used:
             name, codec = "simm16", "u16"
+        elif "prefetch" in found.mnemonic and token == str(_SGPR["sdata"]):
+            name, codec = "sdata", "u7"
         elif form.name == "SMEM":
             continue  # a constant offset; a modifier here
         elif token.startswith("attr"):
@@ -423,7 +428,7 @@ def probe_sources(generation: str, founds: list[Found]) -> list[int]:
         for (found, slot, code), answer in zip(keys, answers, strict=True):
             key = (id(found), slot)
             results.setdefault(key, 0)
-            if answer is None or not _accepts(found, slot, code, answer.text, generation):
+            if answer is None or answer.soft or not _accepts(found, slot, code, answer.text, generation):
                 continue
             if answer.text in legal:
                 results[key] |= rules.spread(code)

@@ -18,10 +18,14 @@ _ENCODING = re.compile(r"\s*; encoding: \[([^\]]*)\]")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What LLVM decodes a byte string to: its text, and the bytes it would write for that text."""
+    """What LLVM decodes a byte string to: its text, and the bytes it would write for that text.
+
+    ``soft``: LLVM calls the encoding potentially undefined, because bits it ignores are not as it writes them.
+    """
 
     text: str
     canonical: bytes
+    soft: bool = False
 
 
 def decode(processor: str, generation: str, probes: Sequence[bytes]) -> list[Answer | None]:
@@ -51,7 +55,9 @@ def _ask(processor: str, generation: str, probes: Sequence[bytes]) -> list[Answe
             return [None]
         half = len(probes) // 2
         return _ask(processor, generation, probes[:half]) + _ask(processor, generation, probes[half:])
-    bad = {(int(line) - 1) // 2 for line in re.findall(r"^<stdin>:(\d+):\d+: warning", done.stderr, re.MULTILINE)}
+    warnings = re.findall(r"^<stdin>:(\d+):\d+: warning: (potentially)?", done.stderr, re.MULTILINE)
+    bad = {(int(line) - 1) // 2 for line, soft in warnings if not soft}
+    undefined = {(int(line) - 1) // 2 for line, soft in warnings if soft}
     answers: list[Answer | None] = []
     group: list[Answer] = []
     outputs = []
@@ -79,6 +85,8 @@ def _ask(processor: str, generation: str, probes: Sequence[bytes]) -> list[Answe
             group = [Answer(marker_text, probes[index])]
             markers -= 1
         good = len(group) == 1 and markers == _MARKERS and index not in bad and "/*" not in group[0].text
+        if good and index in undefined:
+            group = [Answer(group[0].text, group[0].canonical, True)]
         answers.append(group[0] if good else None)
     if position != len(outputs):
         raise RuntimeError(f"{processor}: {len(outputs) - position} answers left over")
@@ -137,6 +145,8 @@ def split(text: str) -> tuple[str, list[str], list[str]]:
     modifiers: list[str] = []
     if current.strip():
         words = re.findall(r"[^\s\[\(]+(?:\[[^\]]*\]|\([^\)]*\))?|\[[^\]]*\]", current.strip())
+        if ":[" in words[0] or not operands and ":" in words[0] and "[" not in words[0]:
+            return mnemonic, operands, words
         operands.append(words[0])
         modifiers = words[1:]
     return mnemonic, operands, modifiers

@@ -236,6 +236,8 @@ def _modifiers(found: Found, mnemonic: str, true16: int) -> list[list[Any]]:
             default &= mask
         if name == "op_sel" and found.mnemonic.startswith("v_swmmac"):
             name = "index_key"
+        if name == "fi8":
+            name, mask, default = "fi", 1, 0
         result.append([name, mask, default])
     return result
 
@@ -333,7 +335,8 @@ def _encoding(
     else:
         modifiers = _modifiers(found, mnemonic, 0)
     for name, mask, _ in modifiers:
-        dont_care &= ~naming.modifier_field(form, name).insert(mask)
+        field = naming.modifier_field(form, name)
+        dont_care &= ~(field.mask if field.name == "fi8" else field.insert(mask))
     mask = sum(1 << processors.index(p) for p in found.processors)
     return [form.form, form.name, found.opcode, found.suffix, f"{base:x}", f"{dont_care:x}", fields, modifiers, mask]
 
