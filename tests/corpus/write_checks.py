@@ -750,6 +750,31 @@ def write_rules() -> None:
     store("oracle.npy", (a @ np.full((3, 2), 2.0) + 1.0).astype(np.float32))
 
 
+def write_fragments() -> None:
+    generator = np.random.default_rng(9)
+    a = generator.integers(-128, 128, (16, 16)).astype(np.int8)
+    b = generator.integers(-128, 128, (16, 16)).astype(np.int8)
+    store("fragments_a.npy", a.view(np.int32))  # a row of A in four words
+    store("fragments_b.npy", np.ascontiguousarray(b.T).view(np.int32))  # a column of B in four words
+    store("fragments_bytes.npy", a.astype(np.int32) @ b.astype(np.int32))
+    matrix = generator.integers(-3, 4, (16, 16))
+    store("fragments_matrix.npy", matrix.astype(np.float16))
+    store("fragments_cube.npy", (matrix @ matrix @ matrix).astype(np.float32))
+
+
+def write_encodings() -> None:
+    payload = np.arange(-64, 64).reshape(4, 32)
+    scale = np.array([0.25, 0.5, 0.75, 1.0])[:, None]
+    store("encodings_numbers.npy", (payload * scale).astype(np.float32))
+    store("encodings_again.npy", np.clip(np.rint(payload * 1.5), -128, 127).astype(np.int8))
+
+
+def write_low() -> None:
+    left, right = np.arange(1, 49, dtype=np.uint32), np.arange(100, 148, dtype=np.uint32)
+    turned = (left >> 8) | (left << 24)
+    store("low_rotate.npy", (turned + right).view(np.int32))
+
+
 def main() -> None:
     HERE.mkdir(exist_ok=True)
     for kind in INTEGER_DTYPES:
@@ -766,6 +791,9 @@ def main() -> None:
     write_workgroups()
     write_control_flow()
     write_rules()
+    write_fragments()
+    write_encodings()
+    write_low()
 
 
 if __name__ == "__main__":
