@@ -314,7 +314,9 @@ class BodyBuilder:
             operands.append(read(access.unit, access.count))
         if partial and effects.uses_exec:
             operands.append(read(EXEC, self.flow.wave_size // 32))
+        ties = _ties(effects)
         for access in through:
+            ties[effects.defs.index(access)] = len(operands)
             operands.append(read(access.unit, access.count))
         defs = effects.defs
         types = [self._type(access.unit, access.count) for access in defs]
@@ -332,6 +334,8 @@ class BodyBuilder:
             attributes["form"] = Word(instruction.form)
         if instruction.raw:
             attributes["raw"] = instruction.raw
+        if ties:
+            attributes["ties"] = tuple(ties.get(position) for position in range(len(types)))
         op = self._append(
             self.op_definition,
             operands,
@@ -500,11 +504,20 @@ def _is_plain_end(instruction: MachineInstruction | None) -> bool:
     return all(isinstance(operand, Immediate) and operand.value == 0 for operand in instruction.operands)
 
 
+def _ties(effects: Effects) -> dict[int, int]:
+    """Results that reuse an operand's register because the instruction reads and writes the slot: index to index."""
+    if not effects.tied:
+        return {}
+    ties = {}
+    for position, access in enumerate(effects.defs):
+        if access in effects.tied:
+            ties[position] = effects.uses.index(access)
+    return ties
+
+
 def _reads_itself(effects: Effects, access: Access) -> bool:
     """Whether the written register is an operand already, tied to the result (``v_fmac``)."""
-    return any(
-        use.slot == access.slot and use.unit == access.unit and use.count == access.count for use in effects.uses
-    )
+    return access in effects.tied
 
 
 def _half_immediates(instruction: MachineInstruction, prefix: str) -> dict[str, Attribute]:

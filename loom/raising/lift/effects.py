@@ -54,6 +54,7 @@ class Effects:
         uses_exec: Whether the EXEC mask is read implicitly.
         kept: Written vector registers (first unit, count) that keep part of their old value whatever EXEC says.
         vector_defs: Written vector registers whose inactive lanes stay as they were, in slot order.
+        tied: Accesses that are both: slots that are read and then written.
         use_mask: Units read by ``uses`` and ``state_uses``.
         def_mask: Units written.
     """
@@ -64,6 +65,7 @@ class Effects:
         "kept",
         "state_defs",
         "state_uses",
+        "tied",
         "use_mask",
         "uses",
         "uses_exec",
@@ -78,6 +80,7 @@ class Effects:
         self.uses_exec = False
         self.kept: list[Access] = []
         self.vector_defs: list[Access] = []
+        self.tied: list[Access] = []
         self.use_mask = 0
         self.def_mask = 0
 
@@ -156,6 +159,8 @@ class EffectAnalyzer:
                 effects.uses.append(access)
                 use_mask |= mask
                 explicit_use |= mask
+                if slot.role != "use":
+                    effects.tied.append(access)
             if slot.role != "use":
                 effects.defs.append(access)
                 def_mask |= mask

@@ -244,7 +244,7 @@ class CodeBuilder:
                 if index in resources:
                     raise error(f"resource index {index} is taken twice", "BACKEND/006", op.location)
                 resources[index] = op
-        packed = {k for k in live_ins if ".packed." in k}
+        packed = {k for k in live_ins if "workitem_id.packed." in k}
         if packed and any(k in live_ins for k in _IDS):
             raise error(
                 "packed and unpacked work-item ids cannot be mixed",

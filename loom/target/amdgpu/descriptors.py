@@ -728,6 +728,17 @@ def _unit_choices(row: InstructionRow, slot: OperandSlot) -> tuple[int, ...]:
     return (max(1, slot.units),)
 
 
+def _table_immediates(row: InstructionRow, known: set[str]) -> Iterator[DescriptorImmediate]:
+    """What the table form may say besides: the literal's bits, halves of 16-bit registers, absent results."""
+    if any("literal" in slot.kinds for slot in row.slots):
+        yield DescriptorImmediate("literal", 32, False, default=0)
+    for slot in row.slots:
+        if _part(slot) is not None:
+            yield DescriptorImmediate(f"{slot.name}_half", 1, default=0)
+        if slot.is_def and slot.name not in known:
+            yield DescriptorImmediate(slot.name, 32, default=0, words=("null", "off"))
+
+
 def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row: bool, asm: bool) -> Descriptor:
     """A descriptor.
 
@@ -744,6 +755,8 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
         if slot.name in fixed:
             continue
         classes = _classes_of(slot)
+        if not asm and "amdgpu.sgpr" in classes:
+            classes = (*classes, "amdgpu.ttmp")  # named by the same codes
         choices = _unit_choices(row, slot)
         if slot.is_def:
             tied = slot.name if slot.role == "def_use" else None
@@ -757,7 +770,7 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
                 results.extend(DescriptorResult(slot.name, classes, n, _part(slot), loose, tied) for n in choices)
         if slot.is_use and not (slot.name in constant and (asm or not with_row)):
             if not classes:
-                if slot.name not in constant:
+                if slot.name not in constant or not asm:
                     default = None if asm else 0
                     immediates.append(DescriptorImmediate(slot.name, 32, True, default=default, positional=True))
             elif asm:
@@ -785,6 +798,8 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
             )
     for modifier in row.modifiers:
         immediates.append(DescriptorImmediate(modifier.name, modifier.width, modifier.signed, default=modifier.default))
+    if not asm:
+        immediates.extend(_table_immediates(row, {i.name for i in immediates}))
     effects: set[str] = set()
     if row.memory is not None:
         if row.memory.kind in ("load", "atomic", "load_lds"):
@@ -822,10 +837,14 @@ def _dual_descriptor(name: str, first: InstructionRow, second: InstructionRow) -
     y_immediates = tuple(
         DescriptorImmediate(f"y_{i.name}", i.bits, i.signed, i.words, i.values, i.default) for i in y.immediates
     )
+    # Slots of X, slots of Y, then the state that either reads.
+    slots = tuple(o for o in (*x.operands, *y.operands) if not o.special)
+    state = {o.name: o for o in (*x.operands, *y.operands) if o.special}
+    ordered = tuple(state[key] for key in ("scc", "vcc", "m0", "exec") if key in state)
     return Descriptor(
         f"amdgpu.{name}",
         None,
-        x.operands + y.operands,
+        slots + ordered,
         x.results + y.results,
         x.immediates + y_immediates,
         tuple(dict.fromkeys((*x.implicit_reads, *y.implicit_reads))),
