@@ -43,7 +43,7 @@ $(VENV)/.package: $(VENV)/.requirements pyproject.toml
 setup: $(VENV)/.package
 
 migrate: setup
-	@$(BIN)/snakemake --profile=workflow/profiles/local --cores=$(CORES) $(SNAKEMAKE_FLAGS) -- evidence
+	@$(BIN)/python -m snakemake --profile=workflow/profiles/local --cores=$(CORES) $(SNAKEMAKE_FLAGS) -- evidence
 	@$(BIN)/python -m loom.tools.loom_stage verdict
 
 test: setup
@@ -55,7 +55,7 @@ test-full: setup
 lint: setup
 	@$(BIN)/ruff check loom tests benchmarks
 	@$(BIN)/mypy --strict loom
-	@$(BIN)/snakemake --lint
+	@$(BIN)/python -m snakemake --lint
 
 bench: setup
 	@for script in benchmarks/*.py; do \
