@@ -103,7 +103,7 @@ define(
     "buffer.pack",
     "B",
     "Sequential aligned packing: the total length, then the offset of each entry.",
-    " [!pack] : ~results",
+    " [!pack] : !pack_type",
     operands=(group("sizes", OFFSET_ONLY),),
     results=(results("results", OFFSET_ONLY),),
     attributes=(attribute("alignments", "ints"),),

@@ -123,7 +123,7 @@ define(
     "low.op",
     "A",
     "One instruction, by its descriptor key: operands and results in descriptor order, immediates by name.",
-    "<$key>(%arguments) !immediates : (~arguments)(? -> !low_results?)",
+    "<$key>(%arguments)!immediates : (~arguments)(? -> !low_results?)",
     operands=(group("arguments", REGISTER),),
     results=(results("results", REGISTER),),
     attributes=(
@@ -140,7 +140,7 @@ define(
     "low.const",
     "A",
     "A constant in a register, made by an instruction without operands.",
-    "<$key> !immediates : ~result",
+    "<$key>!immediates : ~result",
     results=(result("result", REGISTER),),
     attributes=(
         attribute("key", "bare"),

@@ -367,6 +367,21 @@ def _make_pack(definition: OpDefinition, arguments: tuple[str, ...]) -> tuple[Pa
 register_directive("pack", Directive(_make_pack))
 
 
+def _make_pack_type(definition: OpDefinition, arguments: tuple[str, ...]) -> tuple[ParseStep, PrintStep]:
+    """One type for the total and every offset."""
+
+    def parse(p: Parser, state: OpState) -> None:
+        state.types[0] = [p.type()] * (len(state.groups[0]) + 1)
+
+    def show(printer: Printer, op: Operation) -> None:
+        printer.out.append(printer.type(op.results[0].type))
+
+    return parse, show
+
+
+register_directive("pack_type", Directive(_make_pack_type))
+
+
 # {case 0 {…} default {…}} — the regions of a switch
 
 
