@@ -41,6 +41,14 @@ def register_device(entry: DeviceEntry) -> None:
 register_device(
     DeviceEntry("amdgpu-sim", "loom.device.amdgpu_sim:open_simulator", "functional simulator of AMDGPU machine code")
 )
+register_device(
+    DeviceEntry(
+        "amdgpu-hip",
+        "loom.device.amdgpu_hip:open_hip",
+        "AMD GPU through the HIP runtime",
+        "loom.device.amdgpu_hip:hip_is_present",
+    )
+)
 
 
 def device_names() -> list[str]:
