@@ -139,8 +139,8 @@ def _compiler_evidence(
     rows: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
     for metric in METRICS:
-        places = [shape.name for shape in workload.shapes] if metric.per_shape else [None]
-        for place in places:
+        places = [(s.name, s.kind) for s in workload.shapes] if metric.per_shape else [(None, "production")]
+        for place, kind in places:
             mine = candidate.metric(metric.name, place)
             base = native.metric(metric.name, place)
             before = previous.metric(metric.name, place) if previous is not None else None
@@ -162,7 +162,7 @@ def _compiler_evidence(
             )
             worse_than_native = _worse(mine, base, metric, policy.tolerance)
             worse_than_previous = _worse(mine, before, metric, policy.tolerance)
-            if metric.about and (worse_than_native or worse_than_previous):
+            if metric.about and kind == "production" and (worse_than_native or worse_than_previous):
                 other, value = ("native", base) if worse_than_native else ("previous", before)
                 questions.append(_question(metric, place, mine, value, other))
     return rows, _first_of_each(questions)

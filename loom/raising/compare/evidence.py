@@ -74,7 +74,7 @@ class Evidence:
         if name == "executed waits":
             return float(counts["by_class"].get("wait", 0))
         space, _, direction = name.partition(" bytes ")
-        kinds = {"global": ("global", "flat", "buffer", "scalar", "constant"), "local": ("lds", "local", "ds")}[space]
+        kinds = {"global": ("global", "flat", "buffer"), "local": ("lds",)}[space]
         table = counts["bytes_read" if direction == "read" else "bytes_written"]
         return float(sum(amount for key, amount in table.items() if key.partition(".")[0] in kinds))
 
