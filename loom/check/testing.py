@@ -53,11 +53,14 @@ class TestRun:
     failed: int = 0
     tolerated_failures: int = 0
     unavailable: bool = False
+    bad_input: bool = False
     dry_run: bool = False
 
     @property
     def exit_code(self) -> ExitCode:
-        """0 unless a sample failed or a case could not be planned (1); 3 where the device is absent."""
+        """0; 1 for a failed sample or an unplannable case; 2 for names that do not exist; 3 for an absent device."""
+        if self.bad_input:
+            return ExitCode.BAD_INPUT
         if self.unavailable:
             return ExitCode.UNAVAILABLE
         return ExitCode.EVIDENCE_FAILED if self.failed or self.planning else ExitCode.SUCCESS
@@ -110,6 +113,7 @@ def run_tests(
         if name not in known:
             hint = f"cases: {', '.join('@' + k for k in sorted(known)) or 'none'}"
             run.planning.append(Issue("planning", "CHECK/050", f"there is no case '@{name}'", None, hint))
+            run.bad_input = True
     runner = _Runner(module, executor, options, files, chosen, run, progress)
     for plan in case_plans:
         if _selected([plan.name], chosen.case_names):
