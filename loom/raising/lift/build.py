@@ -294,9 +294,9 @@ class BodyBuilder:
 
     def immediates(self, instruction: MachineInstruction) -> dict[str, Attribute]:
         """The immediates of an instruction: slots without a register, modifiers, encoding choices."""
-        table = _half_immediates(instruction, "")
+        table = _half_immediates(instruction, "", self.flow.wave_size)
         if instruction.y is not None:
-            table.update(_half_immediates(instruction.y, "y_"))
+            table.update(_half_immediates(instruction.y, "y_", self.flow.wave_size))
         return table
 
     def _key(self, name: str) -> Word:
@@ -312,7 +312,7 @@ class BodyBuilder:
         operands = [read(access.unit, access.count) for access in effects.uses]
         for access in effects.state_uses:
             operands.append(read(access.unit, access.count))
-        if partial and effects.uses_exec:
+        if partial and effects.uses_exec and not any(access.unit == EXEC for access in effects.state_uses):
             operands.append(read(EXEC, self.flow.wave_size // 32))
         ties = _ties(effects)
         for access in through:
@@ -520,13 +520,15 @@ def _reads_itself(effects: Effects, access: Access) -> bool:
     return access in effects.tied
 
 
-def _half_immediates(instruction: MachineInstruction, prefix: str) -> dict[str, Attribute]:
+def _half_immediates(instruction: MachineInstruction, prefix: str, wave_size: int) -> dict[str, Attribute]:
     """Immediates of one half of an instruction, their names prefixed."""
     table: dict[str, Attribute] = {}
     for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True):
         if isinstance(operand, Register):
             if operand.bank in _WORD_BANKS:
                 table[prefix + slot.name] = Word(operand.bank)
+            elif operand.bank == "exec" and operand.units != wave_size // 32:
+                table[prefix + slot.name] = Word(str(operand))
             elif operand.half:
                 table[f"{prefix}{slot.name}_half"] = 1
         elif isinstance(operand, Inline | Immediate):

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from loom.raising.lift.units import (
     EXEC,
-    FLAT_SCRATCH,
     M0,
     SCC,
     VCC,
     VGPR,
-    XNACK_MASK,
     first_unit,
     mask_of,
 )
@@ -85,9 +83,10 @@ class Effects:
         self.def_mask = 0
 
 
-#: State that is a register, in the order in which it stands among operands and results. ``mode`` and the like are none.
-_USE_ORDER = ("scc", "vcc", "m0", "flat_scratch", "xnack_mask")
-_DEF_ORDER = ("scc", "vcc", "exec", "m0", "flat_scratch", "xnack_mask")
+#: State that is a register, in the order in which it stands among operands and results. ``mode`` is none, and the scratch
+#: base is set up by the hardware and stays.
+_USE_ORDER = ("scc", "vcc", "m0")
+_DEF_ORDER = ("scc", "vcc", "exec", "m0")
 
 
 def state_units(name: str, wave_size: int) -> tuple[int, int]:
@@ -98,8 +97,6 @@ def state_units(name: str, wave_size: int) -> tuple[int, int]:
         "m0": (M0, 1),
         "vcc": (VCC, pair),
         "exec": (EXEC, pair),
-        "flat_scratch": (FLAT_SCRATCH, 2),
-        "xnack_mask": (XNACK_MASK, 2),
     }[name]
 
 
@@ -153,6 +150,11 @@ class EffectAnalyzer:
                     use_mask |= mask_of(state, count)
                 continue
             count = operand.units
+            if EXEC <= unit <= EXEC + 1 and count != self.wave_size // 32:
+                self._half_of_exec(effects, slot.role)
+                use_mask |= mask_of(EXEC, 2) if slot.role != "def" or count == 1 else 0
+                def_mask |= mask_of(EXEC, 2) if slot.role != "use" else 0
+                continue
             access = Access(unit, count, index)
             mask = mask_of(unit, count)
             if slot.role != "def":
@@ -182,6 +184,14 @@ class EffectAnalyzer:
         effects.uses_exec = effects.uses_exec or uses_exec
         effects.use_mask = use_mask
         effects.def_mask = def_mask
+
+    @staticmethod
+    def _half_of_exec(effects: Effects, role: str) -> None:
+        """One half of a 64-lane EXEC, named by a word: the whole mask is read, and written where the half is."""
+        if not any(access.unit == EXEC for access in effects.state_uses):
+            effects.state_uses.append(Access(EXEC, 2, -1))
+        if role != "use":
+            effects.state_defs.append(Access(EXEC, 2, -1))
 
 
 def _keeps_old(instruction: MachineInstruction, form: str) -> bool:

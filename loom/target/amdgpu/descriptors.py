@@ -48,7 +48,8 @@ SETS: dict[str, str] = {
 }
 """Generation of every descriptor set."""
 
-_CLASS_COUNTS = {"sgpr": 106, "vgpr": 256, "agpr": 256, "ttmp": 16}
+#: The scalar file ends in VCC, which code that was written elsewhere also uses as two plain registers.
+_CLASS_COUNTS = {"sgpr": 108, "vgpr": 256, "agpr": 256, "ttmp": 16}
 _SINGLE = ("scc", "vcc", "exec", "m0", "mode", "null", "vccz", "execz")
 
 #: Older spellings that rewrite word by word: (pattern, replacement), applied in order.
@@ -436,7 +437,12 @@ def decode_waitcnt(generation: str, simm16: int) -> dict[str, int]:
 #: Entries of ``low.op`` that are neither slots nor modifiers.
 META = frozenset(("key", "form", "raw", "alias", "invariant", "volatile", "memory", "literal", "immediates", "ties"))
 
-_WORDS = {"null": Register("null"), "off": OFF}
+_WORDS = {
+    "null": Register("null"),
+    "off": OFF,
+    "exec_lo": Register("exec", 0, 1),
+    "exec_hi": Register("exec", 1, 1),
+}
 
 
 def resolve(
