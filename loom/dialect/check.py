@@ -34,7 +34,7 @@ define(
     "A test: parameters, values, launches and expectations.",
     "(? $public?) $sym_name &body",
     attributes=(attribute("public", "keyword", optional=True), attribute("sym_name", "symbol_name")),
-    regions=(region("body", _RETURN, implicit="check.return", isolated=True),),
+    regions=(region("body", _RETURN, isolated=True),),
     traits="symbol module_level check_scope",
     verify=checks.check_case,
     example="check.case public @empty {\n  check.return\n}",
@@ -49,7 +49,7 @@ define(
         attribute("sym_name", "symbol_name"),
         integer("configurations", optional=True, minimum=1),
     ),
-    regions=(region("body", _RETURN, implicit="check.return", isolated=True),),
+    regions=(region("body", _RETURN, isolated=True),),
     traits="symbol module_level check_scope",
     verify=checks.scenario,
 )

@@ -41,7 +41,7 @@ define(
     "A callable definition. Its body sees nothing of the outside; it may consist of several blocks. `pure`: deterministic, without memory effects.",
     f"(? $public?)(? $retain?){_MIDDLE}{TAIL.format(region='body')} &body",
     attributes=(*MODIFIERS, *_INTERFACE, *SIGNATURE),
-    regions=(region("body", ("func.return",), implicit="func.return", isolated=True, blocks="any"),),
+    regions=(region("body", ("func.return",), isolated=True, blocks="any"),),
     traits="symbol module_level function",
     verify=functions.function,
     example="func.def public pure @twice(%x: i32) -> (i32) {\n  %y = scalar.addi %x, %x : i32\n  func.return %y : i32\n}",

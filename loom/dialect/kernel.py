@@ -54,7 +54,7 @@ define(
     ),
     regions=(
         region("config", ("kernel.launch.config",), isolated=True),
-        region("body", ("kernel.return",), implicit="kernel.return", isolated=True, blocks="any"),
+        region("body", ("kernel.return",), isolated=True, blocks="any"),
     ),
     traits="symbol module_level kernel",
     verify=functions.kernel,

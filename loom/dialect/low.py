@@ -30,7 +30,7 @@ _YIELD = ("low.scf.yield",)
 _MODES = (
     word("allocation", ALLOCATIONS, default="virtual"),
     word("schedule", SCHEDULES, default="free"),
-    attribute("descriptor_set", "bare"),
+    attribute("descriptor_set", "bare", optional=True),
     attribute("target", "symbol", optional=True),
     attribute("abi_layout", "dict", optional=True),
     attribute("export", "string", optional=True),
@@ -58,7 +58,7 @@ define(
     "A function on registers. `asm` bodies are another spelling of the same region.",
     f"{_HEAD}{_MODE_TEXT}{_TARGET_TEXT}{ABI}(? abi_layout($abi_layout)?){EXPORT}{TAIL.format(region='body')} !low_body",
     attributes=(*_FUNCTION, _SPELLING),
-    regions=(region("body", ("low.return",), implicit="low.return", isolated=True, blocks="any"),),
+    regions=(region("body", ("low.return",), isolated=True, blocks="any"),),
     traits="symbol module_level function low",
     verify=low.low_function,
 )
@@ -93,7 +93,7 @@ define(
         attribute("where", "predicates", optional=True),
         _SPELLING,
     ),
-    regions=(region("body", ("low.return",), implicit="low.return", isolated=True, blocks="any"),),
+    regions=(region("body", ("low.return",), isolated=True, blocks="any"),),
     traits="symbol module_level kernel low",
     verify=low.low_kernel,
 )

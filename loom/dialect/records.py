@@ -64,7 +64,7 @@ define(
         attribute("sym_name", "symbol_name"),
         AttributeDef("workload_count", "internal", True),
     ),
-    regions=(region("body", ("command.return",), implicit="command.return", isolated=True),),
+    regions=(region("body", ("command.return",), isolated=True),),
     traits="symbol module_level command",
 )
 define(

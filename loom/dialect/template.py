@@ -31,7 +31,7 @@ define(
     "One implementation of a family. `where` and `requires` are conditions of its selection; of those that remain the highest priority wins.",
     f"<$family>{_MODIFIERS}(? priority($priority)?){TAIL.format(region='body')} &body",
     attributes=(attribute("family", "symbol"), *_ATTRIBUTES, _PRIORITY, *SIGNATURE),
-    regions=(region("body", ("template.return",), implicit="template.return", isolated=True, blocks="any"),),
+    regions=(region("body", ("template.return",), isolated=True, blocks="any"),),
     traits="symbol module_level function",
     verify=functions.function,
     example="template.def<@motif.squash> priority(1) @squash_any(%x: f32, %limit: index) -> (f32) {\n  template.return %x : f32\n}",

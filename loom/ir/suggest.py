@@ -14,5 +14,5 @@ def did_you_mean(written: str, names: Iterable[str]) -> str | None:
     pool = [n for n in names if abs(len(n) - len(written)) <= 8]
     if len(pool) > 3000:
         pool = [n for n in pool if n[:2] == written[:2]]
-    found = difflib.get_close_matches(written, pool, 1, 0.7)
+    found = difflib.get_close_matches(written, pool, 1, 0.6)
     return f"did you mean '{found[0]}'?" if found else None

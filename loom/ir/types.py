@@ -125,7 +125,7 @@ class FloatType(ScalarType):
         return self.name
 
 
-class _Singleton(ScalarType):
+class _Singleton(Type):
     __slots__ = ()
     text = ""
 
@@ -136,14 +136,14 @@ class _Singleton(ScalarType):
         return self.text
 
 
-class IndexType(_Singleton):
+class IndexType(_Singleton, ScalarType):
     """``index``: a signed logical coordinate."""
 
     __slots__ = ()
     text = "index"
 
 
-class OffsetType(_Singleton):
+class OffsetType(_Singleton, ScalarType):
     """``offset``: an unsigned physical byte count."""
 
     __slots__ = ()

@@ -14,7 +14,7 @@ from typing import Any
 from loom.diagnostics import Diagnostic, LoomError, Severity
 from loom.ir.attributes import EncodingAttribute, Predicate, SymbolRef
 from loom.ir.core import Block, Module, Operation, Region, Value
-from loom.ir.definition import AttributeDef, OpDefinition, RegionDef
+from loom.ir.definition import AttributeDef, OpDefinition, RegionDef, TypeConstraint
 from loom.ir.dominance import dominator_tree
 from loom.ir.types import Type
 
@@ -221,6 +221,8 @@ class Verifier:
         sound = True
         position = 0
         named: dict[str, list[Type]] = {}
+        # One mistake often shows at several operands and the result; it is said once.
+        reported: set[tuple[Type, TypeConstraint]] = set()
         for i, declared in enumerate(definition.operands):
             if op.segments is not None:
                 size = op.segments[i]
@@ -233,6 +235,10 @@ class Verifier:
             named[declared.name] = types
             for t in types:
                 if t is not None and not declared.constraint.accepts(t):
+                    sound = False
+                    if (t, declared.constraint) in reported:
+                        continue
+                    reported.add((t, declared.constraint))
                     self.report(
                         op,
                         "OP/002",
@@ -253,6 +259,10 @@ class Verifier:
             named[result.name] = types
             for t in types:
                 if t is not None and not result.constraint.accepts(t):
+                    sound = False
+                    if (t, result.constraint) in reported:
+                        continue
+                    reported.add((t, result.constraint))
                     self.report(
                         op,
                         "OP/002",
@@ -304,7 +314,7 @@ class Verifier:
                 results = op.attributes.get("result_values")
                 if isinstance(results, tuple):
                     self.live.update(v for v in results if isinstance(v, Value))
-            if len(region.blocks) == 1:
+            if len(region.blocks) == 1 and not region.blocks[0].successors:
                 entered: list[Value] = []
                 sound &= self._block(op, region.blocks[0], definition, entered)
                 if not definition.isolated:
@@ -341,12 +351,13 @@ class Verifier:
                 return False
             return True
         if last is None or not (last.definition.name in terminators or last.successors):
-            at = last if last is not None else holder
-            self.report(
-                at,
-                "OP/009",
-                f"region '{declared.name}' of {holder.name} must end in {' or '.join(terminators)}",
-            )
+            # A terminator of other ops has been reported as misplaced.
+            if last is None or not (last.definition.is_terminator and last.definition.parents):
+                self.report(
+                    last if last is not None else holder,
+                    "OP/009",
+                    f"region '{declared.name}' of {holder.name} must end in {' or '.join(terminators)}",
+                )
             return False
         return True
 

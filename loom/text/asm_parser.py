@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # asm words for structural ops.
 STRUCTURAL = {
-    "return": "low.return",
     "slice": "low.slice",
     "concat": "low.concat",
     "copy": "low.copy",
@@ -52,6 +51,8 @@ class AsmReader:
             i += 2
         word = tokens[i]
         if tokens[i - 1] == "=" or i == start:
+            if word == "return" and i == start:
+                return self._return(start)
             structural = STRUCTURAL.get(word)
             # `slice`, `copy`, … are words of the grammar; a mnemonic never has their names.
             if structural is not None:
@@ -66,6 +67,21 @@ class AsmReader:
             if "." in word and word.startswith("low."):
                 return p.operation(False)
         return self._instruction(start)
+
+    def _return(self, start: int) -> Operation:
+        """``return %v, … [: T, …]``; the values' types need not be written."""
+        p = self.p
+        p.i += 1
+        values = p.value_list()
+        if p.tokens[p.i] == ":" and p.i < p.source.line_end(start):
+            p.i += 1
+            at = p.i
+            types = p.type_list(values=values, name="values")
+            if len(types) != len(values):
+                p.fail("PARSE/012", f"return gives {_counted(len(values), 'value')}, {_counted(len(types), 'type')} given", at)
+        definition = lookup("low.return")
+        assert definition is not None
+        return Operation(definition, values, location=(p.source, start, p.i))
 
     def _instruction(self, start: int) -> Operation:
         p = self.p

@@ -895,6 +895,8 @@ class Parser:
         token = self.tokens[i]
         if token[0] == "%":
             return self.tokens[i + 1] in ("=", ",")
+        if self.asm is not None and token[0].isalpha():
+            return True
         return token[0] == "^" or ("." in token and token[0].isalpha() and lookup(token) is not None)
 
     # Operations
