@@ -22,7 +22,40 @@ from loom.target.amdgpu.lowering.integers import Pair
 from loom.target.amdgpu.lowering.ranges import Interval, fits_unsigned
 from loom.target.amdgpu.lowering.values import IndexValue, Root, ViewValue, element_bits
 
-Leaf: TypeAlias = "Value | tuple[Value, Value]"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class WordLeaf:
+    """A term that lowering made itself (a lane's coordinate, a gathered offset): its carrier and bounds."""
+
+    value: IndexValue
+    interval: Interval
+    multiple: int = 1
+
+
+Factor: TypeAlias = "Value | WordLeaf"
+Shift: TypeAlias = "int | WordLeaf | tuple[int, WordLeaf]"
+Leaf: TypeAlias = "Value | WordLeaf | tuple[Value | WordLeaf, Value | WordLeaf]"
+
+
+def factor_interval(lw: Lowering, factor: Factor) -> Interval:
+    """Bounds of a factor."""
+    return factor.interval if isinstance(factor, WordLeaf) else lw.interval(factor)
+
+
+def factor_multiple(lw: Lowering, factor: Factor) -> int:
+    """A number that divides a factor."""
+    return factor.multiple if isinstance(factor, WordLeaf) else lw.ranges.multiple(factor)
+
+
+def factor_word(lw: Lowering, factor: Factor) -> Operand:
+    """The low word of a factor."""
+    return factor.value.words[0] if isinstance(factor, WordLeaf) else lw.word(factor)
+
+
+def factor_pair(lw: Lowering, factor: Factor) -> Pair:
+    """The 64 bits of a factor."""
+    return lw.extend_index(factor.value) if isinstance(factor, WordLeaf) else lw.index_pair(factor)
 
 IMMEDIATE_RANGE = {"gfx11": (-4096, 4095), "gfx12": (-(1 << 23), (1 << 23) - 1), "gfx9.4": (-4096, 4095)}
 """Bytes that fit the offset field of global instructions (ISA documents, FLAT encodings)."""
@@ -46,10 +79,13 @@ class Affine:
             self.terms.pop(leaf, None)
 
 
-def decompose(lw: Lowering, value: Value | int, coefficient: int, into: Affine, depth: int = 0) -> None:
+def decompose(lw: Lowering, value: Factor | int, coefficient: int, into: Affine, depth: int = 0) -> None:
     """Add ``coefficient * value`` to an affine sum, following index arithmetic."""
     if isinstance(value, int):
         into.constant += coefficient * value
+        return
+    if isinstance(value, WordLeaf):
+        into.add(value, coefficient)
         return
     constant = lw.ranges.constant(value)
     if constant is not None:
@@ -95,22 +131,22 @@ def decompose(lw: Lowering, value: Value | int, coefficient: int, into: Affine, 
 
 
 def _product(
-    lw: Lowering, whole: Value | None, a: Value, b: Value, coefficient: int, into: Affine, depth: int
+    lw: Lowering, whole: Value | None, a: Factor, b: Factor, coefficient: int, into: Affine, depth: int
 ) -> None:
     for x, y in ((a, b), (b, a)):
-        known = lw.ranges.constant(y)
+        known = lw.ranges.constant(y) if isinstance(y, Value) else None
         if known is not None:
             decompose(lw, x, coefficient * known, into, depth + 1)
             return
     # A sum that mixes uniform and divergent parts times a uniform factor: multiply the parts.
     for x, y in ((a, b), (b, a)):
-        if lw.is_divergent(y):
+        if leaf_is_divergent(lw, y):
             continue
         inner = Affine()
         decompose(lw, x, 1, inner, depth + 1)
-        if _mixed(lw, inner) and len(inner.terms) <= _SPLIT_LIMIT and all(isinstance(t, Value) for t in inner.terms):
+        if _mixed(lw, inner) and len(inner.terms) <= _SPLIT_LIMIT and not any(isinstance(t, tuple) for t in inner.terms):
             for leaf, c in inner.terms.items():
-                assert isinstance(leaf, Value)
+                assert not isinstance(leaf, tuple)
                 into.add(_ordered(leaf, y), c * coefficient)
             if inner.constant:
                 into.add(y, inner.constant * coefficient)
@@ -121,7 +157,7 @@ def _product(
         into.add(_ordered(a, b), coefficient)
 
 
-def _ordered(a: Value, b: Value) -> tuple[Value, Value]:
+def _ordered(a: Factor, b: Factor) -> tuple[Factor, Factor]:
     return (a, b) if id(a) <= id(b) else (b, a)
 
 
@@ -133,6 +169,10 @@ def _mixed(lw: Lowering, inner: Affine) -> bool:
 def leaf_is_divergent(lw: Lowering, leaf: Leaf) -> bool:
     """Whether a term differs between lanes, or lies in vector registers anyway."""
     for value in leaf if isinstance(leaf, tuple) else (leaf,):
+        if isinstance(value, WordLeaf):
+            if any(is_vector(w) for w in value.value.words):
+                return True
+            continue
         if lw.is_divergent(value):
             return True
         found = lw.values.get(value)
@@ -144,10 +184,10 @@ def leaf_is_divergent(lw: Lowering, leaf: Leaf) -> bool:
 def leaf_interval(lw: Lowering, leaf: Leaf) -> Interval:
     """Bounds of a term's leaf."""
     if isinstance(leaf, tuple):
-        a, b = lw.interval(leaf[0]), lw.interval(leaf[1])
+        a, b = factor_interval(lw, leaf[0]), factor_interval(lw, leaf[1])
         corners = (a[0] * b[0], a[0] * b[1], a[1] * b[0], a[1] * b[1])
         return (min(corners), max(corners))
-    return lw.interval(leaf)
+    return factor_interval(lw, leaf)
 
 
 def _scaled(interval: Interval, coefficient: int) -> Interval:
@@ -177,9 +217,9 @@ class Address:
 
 
 def view_address(
-    lw: Lowering, op: Operation, view: ViewValue, indices: list[Value | int], shifts: Sequence[int] = ()
+    lw: Lowering, op: Operation, view: ViewValue, indices: list[Value | int], shifts: Sequence[Shift] = ()
 ) -> Address:
-    """The address of one element of a view; ``shifts`` adds constants to the indices."""
+    """The address of one element of a view; ``shifts`` adds a constant, a word, or both to each index."""
     if len(indices) != len(view.strides):
         raise lw.reject(op, f"{len(indices)} indices for a view of {len(view.strides)} axes", 4)
     size = max(1, element_bits(view.element) // 8)
@@ -187,10 +227,11 @@ def view_address(
     add_view_terms(lw, view, affine)
     bound: int | None = view.constant
     for leaf, coefficient in view.terms:
-        assert isinstance(leaf, Value | tuple)
+        assert isinstance(leaf, Value | WordLeaf | tuple)
         bound = bound + _scaled(leaf_interval(lw, leaf), coefficient)[1] if bound is not None else None
     for axis, (index, stride, dim) in enumerate(zip(indices, view.strides, view.dims, strict=True)):
-        for part in (index, shifts[axis]) if shifts else (index,):
+        shift: Shift = shifts[axis] if shifts else 0
+        for part in (index, *(shift if isinstance(shift, tuple) else (shift,))):
             if isinstance(stride, int):
                 decompose(lw, part, stride * size, affine)
             elif isinstance(part, int):
@@ -217,9 +258,9 @@ def view_address(
     alignment = view.root.alignment
     for leaf, c in affine.terms.items():
         factor = (
-            lw.ranges.multiple(leaf[0]) * lw.ranges.multiple(leaf[1])
+            factor_multiple(lw, leaf[0]) * factor_multiple(lw, leaf[1])
             if isinstance(leaf, tuple)
-            else lw.ranges.multiple(leaf)
+            else factor_multiple(lw, leaf)
         )
         alignment = _gcd_power(alignment, abs(c) * factor)
     alignment = _gcd_power(alignment, affine.constant)
@@ -291,7 +332,7 @@ def _add_product(lw: Lowering, leaf: Leaf | None, coefficient: int, into: Affine
         decompose(lw, leaf, coefficient, into)
 
 
-def _index_times(lw: Lowering, index: Value, stride: Leaf | None, coefficient: int, into: Affine) -> None:
+def _index_times(lw: Lowering, index: Factor, stride: Leaf | None, coefficient: int, into: Affine) -> None:
     if stride is None:
         decompose(lw, index, coefficient, into)
         return
@@ -320,17 +361,17 @@ class GlobalForm:
 
 def _leaf_word(lw: Lowering, leaf: Leaf) -> Operand:
     if isinstance(leaf, tuple):
-        return lw.i.mul(lw.word(leaf[0]), lw.word(leaf[1]))
-    return lw.word(leaf)
+        return lw.i.mul(factor_word(lw, leaf[0]), factor_word(lw, leaf[1]))
+    return factor_word(lw, leaf)
 
 
 def _leaf_pair(lw: Lowering, leaf: Leaf) -> Pair:
     if isinstance(leaf, tuple):
-        a, b = lw.index_pair(leaf[0]), lw.index_pair(leaf[1])
-        if fits_unsigned(lw.interval(leaf[0])) and fits_unsigned(lw.interval(leaf[1])):
+        a, b = factor_pair(lw, leaf[0]), factor_pair(lw, leaf[1])
+        if fits_unsigned(factor_interval(lw, leaf[0])) and fits_unsigned(factor_interval(lw, leaf[1])):
             return lw.i.multiply_wide(a[0], b[0])
         return lw.i.mul64(a, b)
-    return lw.index_pair(leaf)
+    return factor_pair(lw, leaf)
 
 
 def _loop_level(lw: Lowering, word: Operand) -> int:

@@ -98,6 +98,8 @@ class Lowering:
         self.lds_limit = lds_limit
         self.full_exec = size[0] * size[1] * size[2] % emitter.wave == 0
         self.fragment_info: dict[Value, object] = {}
+        # Address terms that lowering made, by what they are.
+        self.leaves: dict[object, object] = {}
 
     # Running
 
@@ -115,9 +117,12 @@ class Lowering:
             self.run_block(body.blocks[0])
             self.e.create("low.return", [], [])
             return
-        from loom.target.amdgpu.lowering.cfg import run_blocks
-
-        run_blocks(self, body)
+        raise self.reject(
+            body.blocks[1].first or self.kernel,
+            "unstructured control flow reaches lowering",
+            14,
+            "write the branches as scf.if, scf.for or scf.while",
+        )
 
     def run(self, op: Operation) -> None:
         """Lower one op."""

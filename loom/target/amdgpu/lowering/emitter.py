@@ -401,8 +401,8 @@ class Emitter:
             wanted = classes[index] if index < len(classes) else None
             if wanted is None:
                 wanted = VGPR if "vgpr" in slot.kinds else SGPR
-            if wanted == "null":
-                attributes[slot.name] = Word("null")
+            if wanted in ("null", "off"):
+                attributes[slot.name] = Word(wanted)
                 continue
             count = units if units is not None and index == 0 else slot.units_for(self.wave)
             if wanted in (VCC, EXEC, SCC, M0):

@@ -201,7 +201,7 @@ class Floats:
             return e.op(f"v_fma_{kind}", p, q, r, neg=neg or None)[0]
 
         x, y = e.to_vector_pair(x) if kind == "f64" else x, e.to_vector_pair(y) if kind == "f64" else y
-        denominator = e.op(f"v_div_scale_{kind}", y, y, x)[0]
+        denominator = e.op(f"v_div_scale_{kind}", y, y, x, classes=(None, "null"))[0]
         numerator, scaled = e.fresh(f"v_div_scale_{kind}", x, y, x, classes=(None, VCC))
         reciprocal = e.op(f"v_rcp_{kind}", denominator)[0]
         error = fma(denominator, reciprocal, one, 1)

@@ -413,7 +413,7 @@ class Integers:
 
         def vector() -> tuple[Value, ...]:
             low, carry = e.fresh(f"v_{kind}_co_u32", a[0], b[0])
-            high, _ = e.fresh(f"v_{kind}_co_ci_u32", a[1], b[1], carry, classes=(None, None))
+            high = e.fresh(f"v_{kind}_co_ci_u32", a[1], b[1], carry, classes=(None, "null"))[0]
             return (low, high)
 
         result: tuple[Value, Value] = e.memo("v" + name + "64", (*a, *b), vector)
@@ -435,7 +435,7 @@ class Integers:
             if constant & (constant - 1) == 0:
                 return self.shift64("shl", a, constant.bit_length() - 1)
         if self.is_pair_vector(a, b):
-            low, high = self.split(self.e.op("v_mad_u64_u32", a[0], b[0], 0)[0])
+            low, high = self.split(self.e.op("v_mad_u64_u32", a[0], b[0], 0, classes=(None, "null"))[0])
         else:
             low, high = self.mul(a[0], b[0]), self.binary("mulhi_u", a[0], b[0])
         if not (isinstance(b[1], int) and b[1] == 0):
@@ -449,7 +449,7 @@ class Integers:
         if not is_vector(a) and not is_vector(b) and not self.is_pair_vector(addend):
             pair = (self.mul(a, b), self.binary("mulhi_u", a, b))
             return self.add64(pair, addend) if addend != (0, 0) else pair
-        return self.split(self.e.op("v_mad_u64_u32", a, b, self.join(addend))[0])
+        return self.split(self.e.op("v_mad_u64_u32", a, b, self.join(addend), classes=(None, "null"))[0])
 
     def shift64(self, name: str, a: Pair, amount: Operand) -> Pair:
         """``shl``, ``shr`` or ``sar`` of 64 bits."""

@@ -39,7 +39,6 @@ def handlers() -> dict[str, Handler]:
     if not _HANDLERS:
         from loom.target.amdgpu.lowering import (
             atomics,
-            cfg,
             control_flow,
             decode,
             gather,
@@ -59,7 +58,6 @@ def handlers() -> dict[str, Handler]:
 
         for module in (
             atomics,
-            cfg,
             control_flow,
             decode,
             gather,

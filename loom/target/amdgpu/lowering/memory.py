@@ -128,7 +128,12 @@ def pieces(size: int, alignment: int, space: str) -> list[tuple[int, int]]:
 def load_words(lw: Lowering, op: Operation, address: Address, size: int, signed: bool = False) -> Words:
     """Load ``size`` bytes as words (a size under 4 gives one zero- or sign-extended word)."""
     root = address.root
-    flags = access_flags(op, root, store=False)
+    return issue_load(lw, address, size, access_flags(op, root, store=False), signed)
+
+
+def issue_load(lw: Lowering, address: Address, size: int, flags: dict[str, Any], signed: bool = False) -> Words:
+    """Load with the given attributes and cache bits."""
+    root = address.root
     if root.space == "global":
         return _load_global(lw, address, size, signed, flags)
     if root.space == "workgroup":
