@@ -83,8 +83,8 @@ class Effects:
         self.def_mask = 0
 
 
-#: State that is a register, in the order in which it stands among operands and results. ``mode`` is none, and the scratch
-#: base is set up by the hardware and stays.
+#: State that is a register, in the order in which it stands among operands and results. ``mode`` is none, and the
+#: scratch base is set up by the hardware and stays.
 _USE_ORDER = ("scc", "vcc", "m0")
 _DEF_ORDER = ("scc", "vcc", "exec", "m0")
 

@@ -759,6 +759,8 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
     immediates: list[DescriptorImmediate] = []
     for slot in row.slots:
         if slot.name in fixed:
+            if not asm:
+                immediates.append(DescriptorImmediate(slot.name, 32, default=0))
             continue
         classes = _classes_of(slot)
         if not asm and "amdgpu.sgpr" in classes:
