@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,9 +89,27 @@ def lift(code_object: bytes, kernel: str | None = None, options: LiftOptions | N
     return lift_native(native_kernel(code_object, kernel), options)
 
 
+@contextlib.contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Pause the garbage collector: lifting only makes objects that stay, and scanning them again and again costs more
+    than the work itself.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def lift_native(native: NativeKernel, options: LiftOptions | None = None) -> Lifted:
     """Lift a kernel that was read already; see :func:`lift`."""
-    options = options or LiftOptions()
+    with _collector_paused():
+        return _lift(native, options or LiftOptions())
+
+
+def _lift(native: NativeKernel, options: LiftOptions) -> Lifted:
     generation = native.generation
     flow = build_flow(native.program, native.wave_size)
     _, live_ins = entry_live_ins(native.descriptor, generation)
