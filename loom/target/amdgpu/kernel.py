@@ -174,7 +174,7 @@ class KernelBackend:
             key for key, low in emitted.source.items() if low.locked or (low.kind == OP and code.schedule == "locked")
         }
         if code.schedule in ("free", "phased"):
-            shorten(self.program, generation, self.trace.shortened)
+            shorten(self.program, generation, keep, self.trace.shortened)
             self.trace.pairs = pair_instructions(self.program, generation, keep, self.trace.pair_sources)
         if check:
             self.trace.findings.extend(check_pairs(before, [block.instructions for block in self.program.blocks]))

@@ -89,7 +89,7 @@ _ORDERED = frozenset(
 )  # fmt: skip
 """Instructions that no memory access moves across."""
 
-_STATE = frozenset(("exec", "scc", "vcc", "m0", "vccz", "execz"))
+_STATE = frozenset(("exec", "scc", "vcc", "m0", "mode", "vccz", "execz"))
 """Machine state that orders instructions; the rest (mode, flat_scratch) does not change in a kernel of ours, except
 by s_setreg."""
 

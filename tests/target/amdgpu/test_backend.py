@@ -1,0 +1,291 @@
+"""Prepared Low to machine programs, read back by LLVM: ABI, allocation, waits, hazards, copies, spills, refusals."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+import loom
+from loom.diagnostics import LoomError
+from loom.target.amdgpu.compile import DEFAULT_TARGET
+from loom.target.amdgpu.encoder import encode
+from loom.target.amdgpu.kernel import KernelBackend
+from loom.target.amdgpu.processors import processor
+from loom.transform.selection import target_of_record
+
+LLVM_MC = shutil.which("llvm-mc-22") or shutil.which("llvm-mc")
+
+
+def backend(text: str, name: str | None = None) -> KernelBackend:
+    """Compile one kernel of a module with every check on."""
+    module = loom.parse(text, "test.loom")
+    loom.verify(module)
+    kernels = [op for op in module.operations if op.name == "low.kernel.def" and name in (None, op.symbol)]
+    record = next(op for op in module.operations if op.name == "amdgpu.target")
+    target = target_of_record(record)
+    made = KernelBackend(module, kernels[0], target, processor(target.processor))
+    made.run(check=True)
+    return made
+
+
+def assembly(text: str) -> list[str]:
+    """The kernel's instructions as LLVM's disassembler prints them; our own printer where LLVM is absent."""
+    made = backend(text)
+    code = encode(made.program)
+    if LLVM_MC is None:
+        return [str(i) for i in made.program.instructions()]
+    attributes = ["-mattr=+wavefrontsize64"] if made.wave_size == 64 else []
+    done = subprocess.run(
+        [LLVM_MC, "-triple=amdgcn", f"-mcpu={made.program.processor}", *attributes, "-disassemble"],
+        input=" ".join(f"0x{byte:02x}" for byte in code),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "warning" not in done.stderr
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    return [line for line in lines if line and not line.startswith(".")]
+
+
+def kernel(body: str, arguments: str = "", head: str = "", processor_name: str = DEFAULT_TARGET) -> str:
+    """A kernel of 32 lanes around a body."""
+    return f"""amdgpu.target<{processor_name}> @t
+low.kernel.def {head}target<amdgpu.rdna3.core>(@t) export("k") workgroup_size(32, 1, 1) @k({arguments}) {{
+{body}
+  low.return
+}}
+"""
+
+
+HEAD = """  %id = low.live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>
+  %src = low.resource<hal_binding> {index = 0, source_type = hal.buffer} : reg<amdgpu.sgpr x2>
+"""
+V = "reg<amdgpu.vgpr>"
+STORE = f"  low.op<amdgpu.global_store_b32>(%id, %r, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)"
+
+
+def test_a_prepared_kernel_gets_its_arguments_registers_and_waits() -> None:
+    text = """amdgpu.target<gfx11-generic> @gfx11 {subgroup_size = 32}
+low.kernel.def target<amdgpu.gfx11.generic.core>(@gfx11) export("bump") workgroup_size(64, 1, 1) @bump(%bias: reg<amdgpu.sgpr>) asm {
+  %lane = live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>
+  %words = resource<hal_binding> {index = 0, source_type = hal.buffer, extent = 256} : reg<amdgpu.sgpr x2>
+  %address = v_lshlrev_b32_src0_inline %lane, 2
+  %before = global_load_b32_saddr %address, %words
+  %after = v_add_u32 %bias, %before
+  global_store_b32_saddr %address, %after, %words
+  return
+}
+"""
+    made = backend(text)
+    assert assembly(text) == [
+        "s_load_b128 s[0:3], s[0:1], null",
+        "v_lshlrev_b32_e32 v0, 2, v0",
+        "s_waitcnt lgkmcnt(0)",
+        "global_load_b32 v1, v0, s[0:1]",
+        "s_waitcnt vmcnt(0)",
+        "v_add_nc_u32_e32 v1, s2, v1",
+        "global_store_b32 v0, v1, s[0:1]",
+        "s_nop 0",
+        "s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)",
+        "s_endpgm",
+    ]
+    assert [(e.offset, e.size, e.kind, e.name) for e in made.resources.kernarg.entries] == [
+        (0, 8, "global_buffer", "words"),
+        (8, 4, "by_value", "bias"),
+    ]
+    assert (made.resources.kernarg.size, made.resources.vgprs, made.resources.sgprs) == (16, 2, 4)
+
+
+def test_partial_waits_let_younger_loads_run_on() -> None:
+    loads = "\n".join(
+        f"  %l{n} = low.op<amdgpu.global_load_b32>(%id, %src) {{offset = {64 * n}}} : ({V}, reg<amdgpu.sgpr x2>) -> {V}"
+        for n in range(3)
+    )
+    uses = f"""
+  low.schedule.fence
+  low.op<amdgpu.global_store_b32>(%id, %l0, %src) {{offset = 1024}} : ({V}, {V}, reg<amdgpu.sgpr x2>)
+  low.schedule.fence
+  low.op<amdgpu.global_store_b32>(%id, %l1, %src) {{offset = 2048}} : ({V}, {V}, reg<amdgpu.sgpr x2>)
+  low.schedule.fence
+  low.op<amdgpu.global_store_b32>(%id, %l2, %src) {{offset = 3072}} : ({V}, {V}, reg<amdgpu.sgpr x2>)"""
+    lines = assembly(kernel(HEAD + loads + uses))
+    assert [line for line in lines if "waitcnt" in line] == [
+        "s_waitcnt lgkmcnt(0)",
+        "s_waitcnt vmcnt(2)",
+        "s_waitcnt vmcnt(1)",
+        "s_waitcnt vmcnt(0)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [
+        ("", ["s_waitcnt lgkmcnt(0)", "s_waitcnt_vscnt null, 0x0"]),
+        (" {memory = workgroup}", ["s_waitcnt lgkmcnt(0)"]),
+        (" {memory = global}", ["s_waitcnt_vscnt null, 0x0"]),
+    ],
+)
+def test_a_barrier_waits_for_what_it_publishes(memory: str, expected: list[str]) -> None:
+    body = f"""{HEAD}
+  %zero = low.op<amdgpu.v_mov_b32>() {{src0 = 0}} : () -> {V}
+  %r = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = 1}} : ({V}) -> {V}
+  low.op<amdgpu.global_store_b32>(%id, %r, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)
+  low.op<amdgpu.ds_store_b32>(%zero, %r) : ({V}, {V})
+  low.op<amdgpu.s_barrier>(){memory} : ()"""
+    lines = assembly(kernel(body))
+    at = lines.index("s_barrier")
+    found = [line for line in lines[at - 2 : at] if "waitcnt" in line]
+    assert found == expected
+
+
+def test_a_transcendental_result_used_at_once_needs_a_wait_and_late_use_does_not() -> None:
+    near = f"{HEAD}  %e = low.op<amdgpu.v_exp_f32>(%id) : ({V}) -> {V}\n  %r = low.op<amdgpu.v_add_f32>(%e, %id) : ({V}, {V}) -> {V}\n{STORE}"
+    lines = assembly(kernel(near, head="schedule(locked) "))
+    at = next(i for i, line in enumerate(lines) if line.startswith("v_add_f32"))
+    # LLVM: va_vdst(0) is 0x0fff on gfx11.
+    assert lines[at - 1].startswith("s_waitcnt_depctr") and ("0xfff" in lines[at - 1] or "va_vdst(0)" in lines[at - 1])
+    filler = "".join(
+        f"  %f{n} = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = {n}}} : ({V}) -> {V}\n" for n in range(6)
+    )
+    keep = "".join(
+        f"  low.op<amdgpu.global_store_b32>(%id, %f{n}, %src) {{offset = {8 * n + 64}}} : ({V}, {V}, reg<amdgpu.sgpr x2>)\n"
+        for n in range(6)
+    )
+    far = f"{HEAD}  %e = low.op<amdgpu.v_exp_f32>(%id) : ({V}) -> {V}\n{filler}  %r = low.op<amdgpu.v_add_f32>(%e, %id) : ({V}, {V}) -> {V}\n{keep}{STORE}"
+    assert not any("depctr" in line for line in assembly(kernel(far, head="schedule(locked) ")))
+
+
+def test_a_value_that_a_masked_write_passes_on_and_others_still_read_is_copied_for_all_lanes() -> None:
+    body = f"""{HEAD}
+  %y = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = 5}} : ({V}) -> {V}
+  %mask = low.op<amdgpu.v_cmp_gt_u32>(%id) {{src0 = 7}} : ({V}) -> reg<amdgpu.sgpr>
+  %saved, %any, %inside = low.op<amdgpu.s_and_saveexec_b32>(%mask) : (reg<amdgpu.sgpr>) -> reg<amdgpu.sgpr>, reg<amdgpu.scc>, reg<amdgpu.exec>
+  %x = low.op<amdgpu.v_mov_b32>(%inside, %y) {{src0 = 9}} : (reg<amdgpu.exec>, {V}) -> %y as {V}
+  %outside = low.op<amdgpu.s_mov_b32>(%saved) : (reg<amdgpu.sgpr>) -> reg<amdgpu.exec>
+  low.op<amdgpu.global_store_b32>(%id, %x, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)
+  low.op<amdgpu.global_store_b32>(%id, %y, %src) {{offset = 128}} : ({V}, {V}, reg<amdgpu.sgpr x2>)"""
+    lines = assembly(kernel(body))
+    at = lines.index("s_mov_b32 exec_lo, -1")
+    kept = lines[at - 1].split()[1].rstrip(",")
+    assert lines[at - 1] == f"s_mov_b32 {kept}, exec_lo"
+    assert lines[at + 1].startswith("v_mov_b32_e32")
+    assert lines[at + 2] == f"s_mov_b32 exec_lo, {kept}"
+
+
+def loop(second: str, first: str) -> str:
+    """A loop that carries two values and passes them on in the given order."""
+    return f"""{HEAD}
+  %zero = low.op<amdgpu.v_mov_b32>() {{src0 = 0}} : () -> {V}
+  %i0 = low.op<amdgpu.s_mov_b32>() {{ssrc0 = 0}} : () -> reg<amdgpu.sgpr>
+  low.br ^body(%i0: reg<amdgpu.sgpr>, %zero: {V}, %id: {V})
+^body(%i: reg<amdgpu.sgpr>, %a: {V}, %b: {V}):
+  %a1 = low.op<amdgpu.v_add_nc_u32>(%a) {{src0 = 1}} : ({V}) -> {V}
+  %b1 = low.op<amdgpu.v_add_nc_u32>(%b) {{src0 = 2}} : ({V}) -> {V}
+  %i1, %carry = low.op<amdgpu.s_add_u32>(%i) {{ssrc1 = 1}} : (reg<amdgpu.sgpr>) -> reg<amdgpu.sgpr>, reg<amdgpu.scc>
+  %more = low.op<amdgpu.s_cmp_lt_u32>(%i1) {{ssrc1 = 9}} : (reg<amdgpu.sgpr>) -> reg<amdgpu.scc>
+  low.cond_br %more, ^again, ^done : reg<amdgpu.scc>
+^again:
+  low.br ^body(%i1: reg<amdgpu.sgpr>, {first}: {V}, {second}: {V})
+^done:
+  %r = low.op<amdgpu.v_xor_b32>(%a1, %b1) : ({V}, {V}) -> {V}
+{STORE}"""
+
+
+def test_loop_carried_values_that_stay_in_place_cost_no_copy() -> None:
+    made = backend(kernel(loop("%b1", "%a1")))
+    # One copy: the loop starts from the work-item id, which is still needed behind it.
+    assert made.added["copies"] == 1
+    lines = assembly(kernel(loop("%b1", "%a1")))
+    assert any(line.startswith("s_cbranch_scc1") for line in lines)
+    assert not any(line.startswith("s_branch") for line in lines)
+
+
+def test_loop_carried_values_that_change_places_are_exchanged() -> None:
+    made = backend(kernel(loop("%a1", "%b1")))
+    assert made.added["copies"] >= 3
+
+
+def test_more_live_vectors_than_registers_spill_to_scratch() -> None:
+    count = 270
+    body = [HEAD]
+    for n in range(count):
+        body.append(f"  %v{n} = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = literal, literal = {n + 100}}} : ({V}) -> {V}")
+    body.append("  low.schedule.fence")
+    for n in range(count):
+        body.append(f"  low.op<amdgpu.global_store_b32>(%id, %v{n}, %src) {{offset = {4 * n}, glc = 1}} : ({V}, {V}, reg<amdgpu.sgpr x2>)")
+    made = backend(kernel("\n".join(body), head="schedule(locked) "))
+    assert made.resources.vgprs <= 256
+    assert made.resources.vgpr_spills >= count - 254
+    assert made.resources.scratch_bytes == 4 * made.resources.vgpr_spills
+    assert made.added["spills"] == made.added["reloads"] == made.resources.vgpr_spills
+
+
+def test_more_live_scalars_than_registers_spill_to_lanes() -> None:
+    count = 120
+    body = [HEAD]
+    for n in range(count):
+        body.append(f"  %s{n} = low.op<amdgpu.s_load_b32>(%src) {{soffset = off, offset = {4 * n}}} : (reg<amdgpu.sgpr x2>) -> reg<amdgpu.sgpr>")
+    previous = "%id"
+    for n in range(count):
+        body.append(f"  %a{n} = low.op<amdgpu.v_add_nc_u32>(%s{n}, {previous}) : (reg<amdgpu.sgpr>, {V}) -> {V}")
+        previous = f"%a{n}"
+    body.append(f"  low.op<amdgpu.global_store_b32>(%id, {previous}, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)")
+    made = backend(kernel("\n".join(body), head="schedule(locked) "))
+    names = [i.row.mnemonic for i in made.program.instructions()]
+    assert made.resources.sgpr_spills > 0
+    assert names.count("v_writelane_b32") == names.count("v_readlane_b32") == made.resources.sgpr_spills
+    assert made.resources.scratch_bytes == 0
+
+
+def test_neighbouring_loads_become_one() -> None:
+    loads = "\n".join(
+        f"  %l{n} = low.op<amdgpu.global_load_b32>(%id, %src) {{offset = {4 * n}}} : ({V}, reg<amdgpu.sgpr x2>) -> {V}"
+        for n in range(4)
+    )
+    sums = f"""
+  %a = low.op<amdgpu.v_add_f32>(%l0, %l1) : ({V}, {V}) -> {V}
+  %b = low.op<amdgpu.v_add_f32>(%l2, %l3) : ({V}, {V}) -> {V}
+  %r = low.op<amdgpu.v_add_f32>(%a, %b) : ({V}, {V}) -> {V}
+{STORE}"""
+    names = [i.row.mnemonic for i in backend(kernel(HEAD + loads + sums)).program.instructions()]
+    assert names.count("global_load_b128") == 1 and "global_load_b32" not in names
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (kernel(HEAD + STORE.replace("%r", "%id")).replace("workgroup_size(32, 1, 1) ", ""), "BACKEND/043"),
+        (kernel("  %a = low.live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>\n  %b = low.live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>"), "BACKEND/005"),
+        (kernel("  %a = low.resource<hal_binding> {index = 1, source_type = hal.buffer} : reg<amdgpu.sgpr x2>"), "BACKEND/006"),
+        (kernel("  %a = low.live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>\n  %b = low.live_in<amdgpu.workitem_id.packed.xy> : reg<amdgpu.vgpr>"), "BACKEND/005"),
+    ],
+)
+def test_what_breaks_the_contract_is_refused_with_its_place(text: str, code: str) -> None:
+    with pytest.raises(LoomError) as caught:
+        backend(text)
+    diagnostic = caught.value.diagnostics[0]
+    assert diagnostic.code == code
+    assert diagnostic.location is not None and diagnostic.location.file == "test.loom"
+
+
+def test_packed_work_item_ids_are_taken_apart() -> None:
+    body = f"""  %x = low.live_in<amdgpu.workitem_id.x> : {V}
+  %y = low.live_in<amdgpu.workitem_id.y> : {V}
+  %src = low.resource<hal_binding> {{index = 0, source_type = hal.buffer}} : reg<amdgpu.sgpr x2>
+  low.op<amdgpu.global_store_b32>(%x, %y, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)"""
+    lines = assembly(kernel(body))
+    assert any(line.startswith("v_and_b32_e32") and "0x3ff, v0" in line for line in lines)
+    assert any(line.startswith("v_bfe_u32") and "v0, 10, 10" in line for line in lines)
+
+
+def test_lane_masks_take_two_registers_in_wave64() -> None:
+    body = f"""{HEAD}
+  %mask = low.op<amdgpu.v_cmp_gt_u32>(%id) {{src0 = 7}} : ({V}) -> reg<amdgpu.sgpr x2>
+  %r = low.op<amdgpu.v_cndmask_b32>(%id, %mask) {{src0 = 3}} : ({V}, reg<amdgpu.sgpr x2>) -> {V}
+{STORE}"""
+    text = kernel(body).replace("@t\n", "@t {subgroup_size = 64}\n", 1)
+    lines = assembly(text)
+    assert "v_cmp_gt_u32_e32 vcc, 7, v0" in lines
+    assert any(line.startswith("v_cndmask_b32_e32") and line.endswith("vcc") for line in lines)
