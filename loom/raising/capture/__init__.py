@@ -1,8 +1,8 @@
 """Capture: a native kernel with everything that makes a later result comparable with it.
 
-A capture is a folder: ``capture.json`` (the record), ``kernel.hsaco`` (the code object that was executed), ``listing.s``
-(its instructions), and ``outputs/SHAPE.BUFFER.bin`` (what the kernel computed). Nothing in it depends on time or place,
-so two captures of the same artifact are the same bytes.
+A capture is a folder: ``capture.json`` (the record), ``kernel.hsaco`` (the code object that was executed),
+``listing.s`` (its instructions), and ``outputs/SHAPE.BUFFER.bin`` (what the kernel computed). Nothing in it depends on
+time or place, so two captures of the same artifact are the same bytes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def capture(
         device: Where it is executed; without one nothing is.
 
     Raises:
-        LoomError: what reading, decoding and the device refuse; ``CAPTURE/002`` where the workload names another target.
+        LoomError: what reading, decoding and the device refuse; ``CAPTURE/002`` where the workload names another
+            target.
     """
     name = kernel or (workload.kernel if workload is not None else None)
     native = native_kernel(source.code_object, name)
@@ -138,9 +139,7 @@ def describe(native: NativeKernel, source: Source, listing: str) -> dict[str, An
         "listing": {"file": "listing.s", "sha256": sha256(listing.encode())},
         "descriptor": {"sha256": sha256(native.descriptor), "fields": fields},
         "metadata": json_value(metadata),
-        "arguments": [
-            {"name": a.name, "kind": a.kind, "offset": a.offset, "size": a.size} for a in native.arguments
-        ],
+        "arguments": [{"name": a.name, "kind": a.kind, "offset": a.offset, "size": a.size} for a in native.arguments],
         "resources": {
             "vgprs": resources.get("vgpr_count"),
             "agprs": resources.get("agpr_count", 0),
@@ -172,5 +171,5 @@ def native_listing(native: NativeKernel) -> str:
     for index, block in enumerate(native.program.blocks):
         if index:
             lines.append(f"{block.label}:")
-        lines.extend(f"  {str(instruction):<72} ; {instruction.pc:06x}" for instruction in block.instructions)
+        lines.extend(f"  {instruction!s:<72} ; {instruction.pc:06x}" for instruction in block.instructions)
     return "\n".join(line.rstrip() for line in lines) + "\n"

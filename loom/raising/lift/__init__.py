@@ -15,7 +15,7 @@ from loom.raising.lift.build import BodyBuilder, LiftedBody
 from loom.raising.lift.flow import build_flow
 from loom.raising.lift.header import abi_layout, entry_live_ins
 from loom.raising.lift.naming import Namer
-from loom.raising.lift.native import NativeKernel
+from loom.raising.lift.native import NativeKernel, native_kernel
 from loom.raising.lift.relax import relax
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def lift(code_object: bytes, kernel: str | None = None, options: LiftOptions | N
         LoomError: ``LIFT/001`` for an unknown kernel, ``LIFT/002`` and ``LIFT/003`` for control flow that cannot be
             expressed, naming instruction and pc; what the reader and the decoder refuse.
     """
-    return lift_native(native_kernel(code_object, kernel), options)
+    with _collector_paused():
+        native = native_kernel(code_object, kernel)
+    return lift_native(native, options)
 
 
 @contextlib.contextmanager
@@ -216,10 +218,7 @@ def native_difference(original: NativeKernel, emitted: NativeKernel) -> str | No
     """The first difference between two kernels' instruction bytes and descriptors, ``None`` where they agree."""
     a, b = original.code, emitted.code
     if a != b:
-        if len(a) != len(b):
-            sizes = f" ({len(a)} bytes, {len(b)} emitted)"
-        else:
-            sizes = ""
+        sizes = f" ({len(a)} bytes, {len(b)} emitted)" if len(a) != len(b) else ""
         at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
         place = next(
             (i for i in original.program.instructions() if i.pc <= at < i.pc + i.size),

@@ -6,9 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from loom.target.amdgpu.abi import KernargEntry
+from loom.diagnostics import LoomError, error
+from loom.target.amdgpu.abi import KERNARG_ALIGNMENT, KernargEntry
 from loom.target.amdgpu.machine import MachineProgram
 from loom.target.amdgpu.processors import processor
+
+#: Counts of the metadata that the descriptor does not hold.
+_RESOURCES = (
+    "agpr_count",
+    "max_flat_workgroup_size",
+    "sgpr_count",
+    "sgpr_spill_count",
+    "vgpr_count",
+    "vgpr_spill_count",
+)
 
 
 @dataclass(slots=True)
@@ -49,3 +60,67 @@ class NativeKernel:
     def generation(self) -> str:
         """Instruction table of the processor."""
         return processor(self.processor).generation
+
+
+def kernel_names(code_object: bytes) -> list[str]:
+    """Names of the kernels of a code object, in code order."""
+    from loom.target.amdgpu.code_object import read
+
+    return [kernel.name for kernel in read(code_object).kernels]
+
+
+def native_kernel(code_object: bytes, name: str | None = None) -> NativeKernel:
+    """Read and decode one kernel of a code object.
+
+    Raises:
+        LoomError: ``LIFT/001`` where the kernel is absent or the choice is open; what reading and decoding refuse.
+    """
+    from loom.target.amdgpu.code_object import read
+    from loom.target.amdgpu.decoder import decode_program
+
+    found = read(code_object)
+    names = [kernel.name for kernel in found.kernels]
+    if name is not None and name.removesuffix(".kd") not in names:
+        raise error(
+            f"the code object has no kernel '{name}'", "LIFT/001", hint=f"kernels: {', '.join(names) or 'none'}"
+        )
+    if name is None and len(names) != 1:
+        raise error(
+            f"the code object has {len(names)} kernels", "LIFT/001", hint=f"choose with --kernel: {', '.join(names)}"
+        )
+    kernel = found.kernel(name)
+    program = decode_program(found, kernel.name)
+    metadata = kernel.metadata
+    return NativeKernel(
+        name=kernel.name,
+        processor=found.processor,
+        wave_size=kernel.wave_size,
+        code=kernel.code,
+        descriptor=kernel.descriptor.to_bytes(),
+        program=program,
+        arguments=[KernargEntry(a.offset, a.size, a.kind, a.name) for a in kernel.arguments],
+        kernarg_size=kernel.kernarg_size,
+        kernarg_alignment=int(metadata.get(".kernarg_segment_align", KERNARG_ALIGNMENT)),
+        workgroup_size=kernel.workgroup_size,
+        resources={key: metadata[f".{key}"] for key in _RESOURCES if isinstance(metadata.get(f".{key}"), int)},
+        metadata=metadata,
+        producer=_producer(code_object, found.metadata),
+    )
+
+
+def _producer(code_object: bytes, metadata: Mapping[str, Any]) -> list[str]:
+    """What the object says of its compiler: the strings of ``.comment``, and the metadata's target and version."""
+    from loom.target.amdgpu import elf
+
+    notes: list[str] = []
+    try:
+        section = elf.parse(code_object).section(".comment")
+    except LoomError:  # a bundle has no sections of its own
+        section = None
+    if section is not None:
+        notes.extend(text.decode("utf-8", "replace") for text in section.data.split(b"\0") if text)
+    for key in ("amdhsa.target", "amdhsa.version", "amdhsa.printf"):
+        if key in metadata:
+            value = metadata[key]
+            notes.append(f"{key}: {'.'.join(map(str, value)) if isinstance(value, list) else value}")
+    return notes
