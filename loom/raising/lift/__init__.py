@@ -17,6 +17,7 @@ from loom.raising.lift.header import abi_layout, entry_live_ins
 from loom.raising.lift.naming import Namer
 from loom.raising.lift.native import NativeKernel, native_kernel
 from loom.raising.lift.relax import relax
+from loom.target.amdgpu.abi import KernargEntry
 
 if TYPE_CHECKING:
     from loom.store.workload import Launch
@@ -47,12 +48,14 @@ class LiftOptions:
         drop_dead_code: Leave out blocks that no path reaches.
         names: Name and comment what is recognised.
         launch: Geometry to write into the kernel, so that it runs without further flags.
+        argument_names: Names of the explicit arguments, for objects whose metadata has none.
     """
 
     relax: str | None = None
     drop_dead_code: bool = False
     names: bool = True
     launch: Launch | None = None
+    argument_names: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -111,7 +114,21 @@ def lift_native(native: NativeKernel, options: LiftOptions | None = None) -> Lif
         return _lift(native, options or LiftOptions())
 
 
+def _named_arguments(native: NativeKernel, names: tuple[str, ...]) -> list[KernargEntry]:
+    """The arguments with the names given in place of those the metadata lacks."""
+    remaining = iter(names)
+    entries = []
+    for entry in native.arguments:
+        if not entry.kind.startswith("hidden_"):
+            given = next(remaining, "")
+            if given and not entry.name:
+                entry = KernargEntry(entry.offset, entry.size, entry.kind, given)
+        entries.append(entry)
+    return entries
+
+
 def _lift(native: NativeKernel, options: LiftOptions) -> Lifted:
+    native.arguments = _named_arguments(native, options.argument_names)
     generation = native.generation
     flow = build_flow(native.program, native.wave_size)
     _, live_ins = entry_live_ins(native.descriptor, generation)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from loom.ir import Block, Operation, RegisterType, Value
 from loom.raising.lift.build import LiftedBody
 from loom.target.amdgpu.abi import KernargEntry
-from loom.target.amdgpu.machine import MachineInstruction, Register
+from loom.target.amdgpu.descriptors import decode_waitcnt
+from loom.target.amdgpu.machine import Immediate, MachineInstruction, Register
 
 _ACCUMULATES = re.compile(r"v_(fmac|fma|mac|mad|wmma|mfma|dot|pk_fma|add_f|add_nc|add_u|max|min|dual_fmac|dual_dot)")
 
@@ -102,8 +103,22 @@ class Namer:
             op.results[0].name = op.results[0].name or "saved_exec"
         elif mnemonic.startswith("v_cmp_"):
             op.results[0].name = op.results[0].name or "mask"
+        elif mnemonic == "s_waitcnt":
+            self._waits(op, instruction)
         elif mnemonic.startswith("s_barrier"):
             op.comments = (*op.comments, "// work-group barrier")
+
+    @staticmethod
+    def _waits(op: Operation, instruction: MachineInstruction) -> None:
+        """Say which counters a wait is about; those at their largest value wait for nothing."""
+        generation = instruction.row.generation
+        largest = {"vmcnt": 63, "expcnt": 7, "lgkmcnt": 15 if generation == "gfx9.4" else 63}
+        operand = instruction.operands[0]
+        if isinstance(operand, Immediate):
+            counters = decode_waitcnt(generation, operand.value & 0xFFFF)
+            named = [f"{name}({value})" for name, value in counters.items() if value != largest[name]]
+            if named:
+                op.comments = (*op.comments, f"// wait for {' '.join(named)}")
 
     def _kernarg_load(self, op: Operation, instruction: MachineInstruction) -> None:
         soffset = instruction.row.slot_index("soffset")

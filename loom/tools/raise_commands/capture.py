@@ -9,11 +9,11 @@ from pathlib import Path
 from loom.diagnostics import ExitCode
 from loom.tools.common import read_bytes, write_output
 
-HELP = """Record a native kernel: content hash, target, descriptor, metadata, listing, resources, and the workload it is for.
+HELP = """Record a native kernel: content hash, target, descriptor, metadata, listing, resources, and its workload.
 
-With a workload the kernel is executed on every shape; OUTPUT becomes a folder with capture.json, kernel.hsaco, listing.s
-and the result buffers. SOURCE is a code object, an offload bundle, a fat binary, assembly, or prepared Low. Exit code 1:
-the kernel faulted."""
+With a workload the kernel is executed on every shape; OUTPUT becomes a folder with capture.json, kernel.hsaco,
+listing.s and the result buffers. SOURCE is a code object, an offload bundle, a fat binary, assembly, or prepared Low.
+Exit code 1: the kernel faulted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

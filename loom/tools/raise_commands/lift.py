@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import sys
 
 from loom.diagnostics import ExitCode
@@ -29,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--drop-dead-code", action="store_true", help="leave out blocks that no path reaches")
     parser.add_argument("--no-names", action="store_true", help="leave out names and comments of recognised values")
     parser.add_argument("--target", metavar="FAMILY:SELECTOR", help="processor of assembly and bundles, amdgpu:gfx1100")
-    parser.add_argument("--verify", action="store_true", help="also emit the result and compare the bytes (exit code 1)")
+    parser.add_argument(
+        "--verify", action="store_true", help="also emit the result and compare the bytes (exit code 1)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,9 +48,10 @@ def run(args: argparse.Namespace) -> int:
         workload = load_workload(args.workload)
     source = load_source(args.native, read_bytes(args.native), args.target)
     kernel = args.kernel or (workload.kernel if workload is not None else None)
-    options = LiftOptions(
-        relax=args.relax, drop_dead_code=args.drop_dead_code, names=not args.no_names, launch=_launch(workload)
-    )
+    options = LiftOptions(relax=args.relax, drop_dead_code=args.drop_dead_code, names=not args.no_names)
+    if workload is not None:
+        names = tuple(argument.name for argument in workload.shape().arguments)
+        options = dataclasses.replace(options, launch=workload.shape().launch, argument_names=names)
     lifted = lift(source.code_object, kernel, options)
     text = print_module(lifted.module)
     write_output(args.output, text)
@@ -57,8 +61,3 @@ def run(args: argparse.Namespace) -> int:
             print(f"the lifted kernel does not emit the original bytes: {difference}", file=sys.stderr)
             return int(ExitCode.EVIDENCE_FAILED)
     return int(ExitCode.SUCCESS)
-
-
-def _launch(workload: object) -> object:
-    """Launch of the workload's first shape."""
-    return None if workload is None else workload.shape().launch  # type: ignore[attr-defined]
