@@ -40,7 +40,7 @@ METRICS = (
     Metric("local bytes written", "bytes", "memory_traffic", True),
     Metric("vector registers", "registers", "allocation", False, 8.0),
     Metric("scalar registers", "registers", "", False),
-    Metric("static local memory", "bytes", "allocation", False),
+    Metric("local memory", "bytes", "allocation", False, 512.0),
     Metric("scratch", "bytes", "allocation", False),
     Metric("code", "bytes", "", False),
 )

@@ -17,7 +17,7 @@ from loom.raising.page.listings import code_lines, low_lines, native_lines, sour
 _STAGES = ("capture", "oracle", "relaxed", "accept")
 _FORM_STAGES = ("raise", "compare", "benchmark", "packet")
 
-_RESOURCES = ("vector registers", "scalar registers", "static local memory", "scratch", "code")
+_RESOURCES = ("vector registers", "scalar registers", "local memory", "scratch", "code")
 
 
 def workload_page(ladder: Ladder, rows: list[Row], acceptance: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -52,7 +52,10 @@ def run(args: argparse.Namespace) -> int:
     for item in runs:
         for name, data in item.outputs.items():
             write_output(str(folder / "outputs" / f"{item.shape}.{name}.bin"), data)
-    write_output(str(folder / "resources.json"), _json(kernel_resources(code, kernel)))
+    resources = kernel_resources(code, kernel)
+    dynamic = 0 if form is not None else max(shape.launch.dynamic_lds for shape in workload.shapes)
+    resources["local memory"] = int(resources.get("static local memory", 0)) + dynamic
+    write_output(str(folder / "resources.json"), _json(resources))
     write_output(str(folder / "run.json"), _json(document))
     faults = [item for item in runs if item.outcome["outcome"] != "completed"]
     for item in faults:

@@ -63,7 +63,7 @@ def evidence(workload: Workload, instructions: int, values: tuple[float, ...], c
         "bytes_written": {"global.b32": 16},
     }
     data = struct.pack("<4f", *values)
-    resources = {"instructions": code, "vector registers": 4, "code": 40, "scratch": 0, "static local memory": 0}
+    resources = {"instructions": code, "vector registers": 4, "code": 40, "scratch": 0, "local memory": 0}
     runs = {"big": {"shape": "big", "outcome": "completed", "counts": counts}}
     return Evidence(workload.identity, {"kind": "simulator", "name": "s"}, runs, {("big", "y"): data}, resources)
 
