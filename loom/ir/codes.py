@@ -31,7 +31,6 @@ CODES: dict[str, str] = {
     "NAME/002": "redefinition of a value",
     "NAME/003": "branch to an undefined block",
     "NAME/004": "redefinition of a block",
-    "NAME/005": "a value that another isolated region defines",
     "SYMBOL/001": "a symbol that is neither defined nor declared",
     "SYMBOL/002": "a symbol that is defined twice",
     "SYMBOL/003": "a symbol of the wrong kind",

@@ -76,8 +76,11 @@ class AsmReader:
         if p.tokens[p.i] == ":" and p.i < p.source.line_end(start):
             p.i += 1
             at = p.i
-            types = p.type_list(values=values, name="values")
-            if len(types) != len(values):
+            types = p.type_list()
+            if len(types) == len(values):
+                for value, type_ in zip(values, types, strict=True):
+                    p.operand_type(value, type_, at, "values")
+            else:
                 p.fail("PARSE/012", f"return gives {_counted(len(values), 'value')}, {_counted(len(types), 'type')} given", at)
         definition = lookup("low.return")
         assert definition is not None
@@ -131,16 +134,9 @@ class AsmReader:
         immediates: dict[str, Attribute] = {}
         positional = [m for m in descriptor.immediates if m.positional]
         for n, declared in enumerate(positional):
-            if p.i >= line_end or tokens[p.i] == ":":
-                if declared.default is not None:
-                    break
-                p.fail("PARSE/015", f"{mnemonic} needs the immediate '{declared.name}'", at)
-            if n:
-                if tokens[p.i] != ",":
-                    if declared.default is not None:
-                        break
-                    p.fail("PARSE/015", f"{mnemonic} needs the immediate '{declared.name}'", at)
-                p.i += 1
+            if p.i >= line_end or tokens[p.i] in (":", "{") or (n and tokens[p.i] != ","):
+                break
+            p.i += 1 if n else 0
             immediates[declared.name] = self._immediate(declared)
         if p.i < line_end and tokens[p.i] == "{":
             self._named(descriptor, mnemonic, immediates, attributes)

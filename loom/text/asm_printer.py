@@ -16,24 +16,48 @@ if TYPE_CHECKING:
 _WORDS = {name: word for word, name in STRUCTURAL.items()}
 
 
+def asm_descriptor(op: Operation, descriptors: DescriptorSet) -> Descriptor | None:
+    """Return the descriptor by which an instruction can be written as an asm line; None when it has no such form.
+
+    The asm form of an instruction may be narrower than its canonical one: operands, results and immediates must be
+    exactly what a reader of the line would expect.
+    """
+    by_key = descriptors.lookup(str(op.attributes["key"]))
+    if by_key is None or by_key.mnemonic is None:
+        return None
+    descriptor = descriptors.by_mnemonic(by_key.mnemonic)
+    if descriptor is None or descriptor.key != op.attributes["key"]:
+        return None
+    ties: Any = op.attributes.get("ties") or ()
+    extra = sum(t is not None for t in ties)
+    least = sum(not o.optional for o in descriptor.operands)
+    if len(op.results) != len(descriptor.results):
+        return None
+    if not least <= len(op.operands) <= len(descriptor.operands) + extra:
+        return None
+    immediates: Any = op.attributes.get("immediates") or {}
+    names = {i.name for i in descriptor.immediates}
+    if any(i.default is None and i.name not in immediates for i in descriptor.immediates):
+        return None
+    return descriptor if names.issuperset(immediates) else None
+
+
 def has_asm_form(function: Operation) -> bool:
-    """Whether every instruction of a Low function has an asm mnemonic in its descriptor set."""
+    """Whether every instruction of a Low function can be written as an asm line."""
     found = descriptor_set(str(function.attributes.get("descriptor_set")))
     if found is None:
         return False
-    return all(
-        (d := found.lookup(str(op.attributes["key"]))) is not None and d.mnemonic is not None
-        for op in function.walk()
-        if op.name == "low.op"
-    )
+    return all(asm_descriptor(op, found) is not None for op in function.walk() if op.name == "low.op")
 
 
 def asm_printer(function: Operation) -> LinePrinter | None:
-    """Return what prints the ops of a function's body as asm lines; None when one of them has no asm form."""
-    if not has_asm_form(function):
-        return None
+    """Return what prints the ops of a function's body as asm lines; None when its descriptor set is unknown.
+
+    Instructions without an asm form are left to the canonical spelling, which may stand in an asm body.
+    """
     found = descriptor_set(str(function.attributes.get("descriptor_set")))
-    assert found is not None
+    if found is None:
+        return None
 
     def line(printer: Printer, op: Operation) -> bool:
         word = _WORDS.get(op.name)
@@ -48,16 +72,17 @@ def asm_printer(function: Operation) -> LinePrinter | None:
                 step(printer, op)
             return True
         if op.name == "low.op":
-            _instruction(printer, op, found)
-            return True
+            descriptor = asm_descriptor(op, found)
+            if descriptor is not None:
+                _instruction(printer, op, descriptor)
+                return True
         return False
 
     return line
 
 
-def _instruction(printer: Printer, op: Operation, descriptors: DescriptorSet) -> None:
-    descriptor = descriptors.lookup(str(op.attributes["key"]))
-    assert descriptor is not None and descriptor.mnemonic is not None
+def _instruction(printer: Printer, op: Operation, descriptor: Descriptor) -> None:
+    assert descriptor.mnemonic is not None
     out = printer.out
     if op.results:
         out.append(", ".join([printer.names[r] for r in op.results]) + " = ")

@@ -17,7 +17,6 @@ from loom.ir.attributes import (
     SymbolRef,
     Word,
 )
-from loom.ir.builder import infer_result_types
 from loom.ir.core import Block, Module, Operation, Region, Value
 from loom.ir.definition import OpDefinition
 from loom.ir.registry import dialect_prefixes, lookup
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 
 NESTING_LIMIT = 1000
 DICTIONARY_LIMIT = 16
+TYPE_LIMIT = 64
 ERROR_LIMIT = 20
 
 # Older names of ops → what they are called now.
@@ -84,7 +84,6 @@ class Parser:
         self.module.source = source
         self.scope: dict[str, Value] = {}
         self.defined: list[str] = []
-        self.outer: list[dict[str, Value]] = []
         self.forward: dict[str, tuple[Value, int]] | None = None
         self.labels: dict[str, Block] = {}
         self.label_uses: dict[str, int] = {}
@@ -95,6 +94,7 @@ class Parser:
         self.aliases: dict[str, EncodingAttribute] = {}
         self.older = False
         self.asm: Any = None
+        self.type_depth = 0
 
     # Errors
 
@@ -276,13 +276,6 @@ class Parser:
         return made
 
     def _undefined(self, token: str, at: int) -> Diagnostic:
-        if any(token in names for names in self.outer):
-            return self.diagnose(
-                "NAME/005",
-                f"{token} is defined outside of this body, which is isolated from it",
-                at,
-                hint="pass it as an argument",
-            )
         return self.diagnose(
             "NAME/001", f"use of undefined value {token}", at, hint=did_you_mean(token, [*self.scope])
         )
@@ -370,6 +363,15 @@ class Parser:
         return self.source.slice(start, i + 1)
 
     def _function_type(self) -> Type:
+        self.type_depth += 1
+        if self.type_depth > TYPE_LIMIT:
+            self.fail("TYPE/003", f"types nest deeper than {TYPE_LIMIT} levels")
+        try:
+            return self._function_type_parts()
+        finally:
+            self.type_depth -= 1
+
+    def _function_type_parts(self) -> Type:
         self.accept_literal("(")
         inputs = self.type_list(")")
         self.accept_literal(")")
@@ -657,7 +659,6 @@ class Parser:
     def open_scope(self) -> tuple[Any, ...]:
         """Begin an isolated scope; return what :meth:`close_scope` needs."""
         saved = (self.scope, self.defined, self.forward, self.labels, self.label_uses, self.signature)
-        self.outer.append(self.scope)
         self.scope, self.defined, self.forward = {}, [], None
         self.labels, self.label_uses, self.signature = {}, {}, []
         return saved
@@ -667,7 +668,6 @@ class Parser:
         if self.forward:
             for token, (_, at) in self.forward.items():
                 self.report(self._undefined(token, at))
-        self.outer.pop()
         self.scope, self.defined, self.forward, self.labels, self.label_uses, self.signature = saved
 
     def define(self, token: str, value: Value, at: int) -> None:
@@ -837,8 +837,6 @@ class Parser:
         if known is not None and known.parent is not None:
             self.fail("NAME/004", f"block ^{label} is already defined", at)
         if first:
-            if known is not None:
-                self.fail("OP/012", f"^{label} is the entry block; branches cannot go there", self.label_uses[label])
             current.label = label
             block = current
             self.labels[label] = block
@@ -894,10 +892,10 @@ class Parser:
     def _starts_op(self, i: int) -> bool:
         token = self.tokens[i]
         if token[0] == "%":
-            return self.tokens[i + 1] in ("=", ",")
+            return True
         if self.asm is not None and token[0].isalpha():
             return True
-        return token[0] == "^" or ("." in token and token[0].isalpha() and lookup(token) is not None)
+        return token[0] == "^" or ("." in token and token[0].isalpha())
 
     # Operations
 
@@ -941,7 +939,6 @@ class Parser:
                 step(self, state)
         except ParseFailure:
             while state.scopes:
-                self.outer.pop()
                 saved = state.scopes.pop()
                 self.scope, self.defined, self.forward, self.labels, self.label_uses, self.signature = saved
             raise
@@ -1007,28 +1004,15 @@ class Parser:
         return op
 
     def _infer(self, op: Operation, state: OpState) -> list[Type]:
+        """Complete the result types that the text does not give: an operand's type, or a fixed one."""
         definition = op.definition
         types: list[Any] = []
-        try:
-            inferred: list[Type] | None = None
-            for declared, given in zip(definition.results, state.types, strict=True):
-                if given is not None:
-                    types.extend(given if given.__class__ is list else [given])
-                elif declared.count == "one":
-                    rule = declared.infer
-                    if rule.__class__ is str:
-                        types.append(op.operand(rule).type)  # type: ignore[arg-type]
-                    elif isinstance(rule, Type):
-                        types.append(rule)
-                    else:
-                        inferred = infer_result_types(op)
-                        types.append(inferred[definition.result_positions[declared.name]])
-        except (ValueError, KeyError, IndexError, AttributeError) as problem:
-            for v in op.operands:
-                if v.type is None:
-                    # Follows from an error that has been reported.
-                    return [None] * max(1, len(state.names))  # type: ignore[list-item]
-            self.fail("OP/002", f"the type of {definition.name}'s result does not follow: {problem}", state.start)
+        for declared, given in zip(definition.results, state.types, strict=True):
+            if given is not None:
+                types.extend(given if given.__class__ is list else [given])
+            elif declared.count == "one":
+                rule = declared.infer
+                types.append(op.operand(rule).type if isinstance(rule, str) else rule)
         return types
 
     def _older_name(self, token: str) -> OpDefinition | None:
@@ -1036,8 +1020,6 @@ class Parser:
         return lookup(OLDER_NAMES[token])
 
     def _unknown_op(self, token: str) -> NoReturn:
-        if token == END:
-            self.expected("an operation")
         if not (token[0].isalpha() or token[0] in "_$"):
             self.expected("an operation")
         prefix = token.partition(".")[0]
@@ -1047,8 +1029,6 @@ class Parser:
         names = [n for n in _DEFINITIONS if n.partition(".")[0] == prefix]
         if not names:
             hint = did_you_mean(prefix, dialect_prefixes())
-            if hint is None and "." not in token:
-                self.expected("an operation")
         else:
             hint = did_you_mean(token, names)
         self.fail("PARSE/002", f"unknown operation {self.shown()}", hint=hint)

@@ -38,6 +38,7 @@ NAMED_TYPES: dict[str, Type] = {
 
 # Largest number a dimension or unit count may have.
 LARGEST_DIM = (1 << 63) - 1
+_DEPTH = 64
 
 _DIM = re.compile(r"\s*(?:(\d+)\s*x|\[\s*%([A-Za-z_$](?:[\w$]|-(?!>))*|\d+)\s*\]\s*x)\s*", re.ASCII)
 _SIZE = re.compile(r"\s*(?:(\d+)|\[\s*%([\w$-]+)\s*\])\s*", re.ASCII)
@@ -104,10 +105,10 @@ def _template(text: str) -> tuple[str, Any]:
             raise TypeTextError(
                 f"'{body}' is not a register class", "TYPE/001", "write reg<family.class>, reg<family.class x4>"
             )
-        units = int(match[2]) if match[2] else 1
+        units = _number(match[2]) if match[2] else 1
         if not 1 <= units <= 1024:
             raise TypeTextError(f"a register has 1 to 1024 units, not {units}", "TYPE/003")
-        return "done", RegisterType(match[1], units, int(match[3]) if match[3] else None)
+        return "done", RegisterType(match[1], units, _number(match[3]) if match[3] else None)
     word = body.strip()
     if keyword == "encoding":
         if word not in ENCODING_ROLES:
@@ -121,8 +122,15 @@ def _template(text: str) -> tuple[str, Any]:
         match = _SIZE.fullmatch(body)
         if match is None:
             raise TypeTextError(f"'{word}' is not a pool size")
-        return "pool", int(match[1]) if match[1] else match[2]
+        return "pool", _number(match[1]) if match[1] else match[2]
     return "done", GroupType(word)
+
+
+def _number(digits: str) -> int:
+    # Python refuses to convert thousands of digits; such a number is out of range anyway.
+    if len(digits) > 19 or int(digits) > LARGEST_DIM:
+        raise TypeTextError("a number in a type must be below 2^63", "TYPE/003")
+    return int(digits)
 
 
 def _shaped(keyword: str, body: str) -> tuple[str, Any]:
@@ -133,10 +141,7 @@ def _shaped(keyword: str, body: str) -> tuple[str, Any]:
         if match is None:
             break
         if match[1]:
-            # Python refuses to convert thousands of digits; such a dimension is out of range anyway.
-            if len(match[1]) > 19 or int(match[1]) > LARGEST_DIM:
-                raise TypeTextError("a dimension must be below 2^63", "TYPE/003")
-            dims.append(int(match[1]))
+            dims.append(_number(match[1]))
         else:
             dims.append(match[2])
         position = match.end()
@@ -151,7 +156,7 @@ def _shaped(keyword: str, body: str) -> tuple[str, Any]:
     for part in parts[1:]:
         aligned = _ALIGN.fullmatch(part) if keyword == "view" else None
         if aligned is not None and alignment is None:
-            alignment = int(aligned[1])
+            alignment = _number(aligned[1])
             if alignment < 1 or alignment & (alignment - 1):
                 raise TypeTextError(f"an alignment must be a power of two, not {alignment}", "TYPE/003")
         elif part.startswith("%") and not tail and alignment is None:
@@ -202,6 +207,8 @@ _PARAMETER = re.compile(r"([A-Za-z_][\w.$-]*)\s*=\s*(.+)|(.+)", re.ASCII)
 
 def parse_encoding(text: str) -> EncodingAttribute:
     """Parse ``#family<key=value, …>``; raises :class:`TypeTextError`."""
+    if text.count("<") > _DEPTH:
+        raise TypeTextError(f"encodings nest deeper than {_DEPTH} levels", "TYPE/005")
     match = _ENCODING.fullmatch(text.strip())
     if match is None:
         raise TypeTextError(f"'{text}' is not an encoding", "TYPE/005", "write #family or #family<key=value>")

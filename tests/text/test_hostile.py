@@ -1,0 +1,127 @@
+"""Hostile input ends in diagnostics, quickly and with bounded memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import loom
+from loom.diagnostics import LoomError
+from tests.text.corpus import CORPUS, diagnostics_of
+from tests.text.hostile_inputs import HOSTILE, nested
+
+
+def codes(text: str | bytes) -> list[str]:
+    try:
+        module = loom.parse(text, "hostile.loom")
+        loom.verify(module)
+    except LoomError as failure:
+        return [d.code for d in failure.diagnostics]
+    return []
+
+
+def test_invalid_utf8_names_the_line_of_the_first_bad_byte() -> None:
+    with pytest.raises(LoomError) as caught:
+        loom.parse(b"// \xc3\xa9\nfunc.decl @f()\n// \xff\n", "bad.loom")
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "LEX/001"
+    assert diagnostic.location is not None
+    assert (diagnostic.location.line, diagnostic.location.column) == (3, 4)
+
+
+def test_nul_bytes_are_unexpected_characters() -> None:
+    assert codes("func.def @f() {\n  \0\n  func.return\n}\n") == ["LEX/002"]
+    assert codes(b"\0" * 1000)[0] == "LEX/002"
+
+
+def test_nesting_up_to_the_limit_is_read_printed_and_verified() -> None:
+    module = loom.parse(nested(990))
+    loom.verify(module)
+    assert loom.print_module(loom.parse(loom.print_module(module))) == loom.print_module(module)
+    assert loom.print_module(module.clone()) == loom.print_module(module)
+    assert len(module.semantic_hash()) == 64
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+def test_hostile_texts_give_their_codes(name: str) -> None:
+    text, expected = HOSTILE[name]
+    assert codes(text) == expected
+
+
+def test_deep_dictionaries_and_brackets_are_errors() -> None:
+    assert codes("check.case @c {\n  check.requires<x> {a = " + "[" * 10_000 + "}\n  check.return\n}\n") == ["PARSE/001"]
+    assert codes("func.decl @f(%a: " + "(" * 10_000 + ")") != []
+    assert codes("func.decl @f(%a: " + "view<" * 10_000 + ")") != []
+    assert codes("config.def @c = #a" + "<b=#a" * 5_000 + ">" * 5_000 + " : encoding") != []
+
+
+def test_a_megabyte_on_one_line() -> None:
+    start = time.monotonic()
+    for text in (
+        "x" * 1_000_000,
+        "// " + "x" * 1_000_000,
+        '"' + "x" * 1_000_000,
+        "vector<" * 150_000,
+        "%a = " * 200_000,
+        "func.def @" + "f" * 1_000_000 + "() {",
+        "[" * 1_000_000,
+        "1" * 1_000_000,
+        "-" * 1_000_000,
+        "a." * 500_000,
+        "vector<" + "4x" * 500_000 + "f32>",
+    ):
+        codes(text)
+    assert time.monotonic() - start < 30
+
+
+def test_absurd_dimensions() -> None:
+    big = "9" * 5000
+    assert codes(f"func.decl @f(%a: tensor<{big}xf32>)") == ["TYPE/003"]
+    assert codes(f"func.decl @f(%a: reg<a.b x{big}>)")[0].startswith("TYPE/")
+    assert codes("func.decl @f(%a: tensor<9223372036854775807x9223372036854775807xf32>)") == []
+    assert codes(f"func.def @f() {{\n  %x = index.constant {big} : index\n  func.return\n}}") == ["PARSE/008"]
+    assert codes("check.case @c {\n  %t = check.generate.iota offset(0) step(1) : tensor<9223372036854775807xi8>\n  check.return\n}") == ["CHECK/006"]
+    assert codes("check.case @c {\n  %p = check.param.range po2 bounds(1 to 9223372036854775807) : index\n  check.return\n}") == []
+    assert codes("check.case @c {\n  %p = check.param.range linear bounds(0 to 9223372036854775806) : index\n  check.return\n}") == []
+
+
+def test_errors_do_not_pile_up_beyond_the_limit() -> None:
+    text = "func.def @f() {\n" + "  bad.op\n" * 1000 + "  func.return\n}\n"
+    found = codes(text)
+    assert len(found) == 20
+    assert set(found) == {"PARSE/002"}
+
+
+def test_one_mistake_gives_one_diagnostic() -> None:
+    text = (CORPUS / "appendix/01_axpy.loom").read_text(encoding="utf-8").replace("index.constant 127", "index.constnt 127")
+    assert [d.code for d in diagnostics_of(text)] == ["PARSE/002"]
+
+
+def test_a_recursive_alias_is_no_loop() -> None:
+    assert codes("#a = #a\n#b = #a\nconfig.def @c = #b : encoding\n") == []
+
+
+def test_the_command_never_shows_a_traceback(tmp_path: Path) -> None:
+    inputs = {
+        "utf8.loom": b"\xff\xfe\x00",
+        "nul.loom": b"\0\0\0",
+        "deep.loom": nested(10_000).encode(),
+        "line.loom": b"[" * 1_000_000,
+        "string.loom": b'func.decl import("',
+        "empty.loom": b"",
+    }
+    for name, data in inputs.items():
+        (tmp_path / name).write_bytes(data)
+        run = subprocess.run(
+            [sys.executable, "-m", "loom.tools.loom_format", str(tmp_path / name)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert "Traceback" not in run.stderr
+        assert run.returncode == (0 if name == "empty.loom" else 2), (name, run.stderr[:500])
