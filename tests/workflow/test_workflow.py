@@ -24,7 +24,7 @@ def tree(tmp_path: Path) -> Tree:
         (("device: amdgpu-sim", "devise: amdgpu-sim"), ["unknown key 'devise'", "did you mean 'device'"]),
         (("device: amdgpu-sim", "device: gpu"), ["device is 'gpu'", "amdgpu-sim, amdgpu-hip"]),
         (("select: all", "select: [sxapy]"), ["no workload 'sxapy'", "saxpy"]),
-        (("tolerance: 1.10", "tolerance: 0.5"), ["tolerance"]),
+        (("tolerance: 1.25", "tolerance: 0.5"), ["tolerance"]),
         (("min_time_ms: 1", "min_time: 1"), ["unknown key 'min_time'", "min_time_ms"]),
         (("results: results\n", ""), ["lacks the key 'results'"]),
         (("results: results", "results: [1"), ["not YAML"]),

@@ -17,7 +17,7 @@ CONFIG = """schema: loom.config.v0
 workloads: {folder: workloads, select: all}
 device: amdgpu-sim
 results: results
-compiler: {tolerance: 1.10}
+compiler: {tolerance: 1.25}
 measurement: {warmup_iterations: 1, min_time_ms: 1, max_batches: 2}
 """
 

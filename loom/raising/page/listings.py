@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loom.report.summary import kernels_of
+
 _INSTRUCTION = re.compile(r"^\s+[a-z][a-z0-9_]+(\s|$)")
 _ADDRESS = re.compile(r"//\s*(?:0x)?([0-9A-Fa-f]+):?")
 _LOW_INSTRUCTION = re.compile(r"^\s+(?:%[\w$-]+(?:,\s*%[\w$-]+)*\s*=\s*)?low\.(?:op<|br\b|cond_br\b|return\b)")
@@ -54,37 +56,22 @@ def low_lines(text: str) -> list[Line]:
     return lines
 
 
-def code_lines(text: str, report: Mapping[str, Any]) -> tuple[list[Line], set[int]]:
-    """A form's machine code, and the source lines that it came from.
-
-    The report's ``instructions`` rows, where it has them, give the source line of each instruction in order.
-    """
-    origins = instruction_origins(report)
-    lines, count, used = [], 0, set()
-    for line in text.splitlines():
-        if is_instruction(line):
-            origin = origins[count] if count < len(origins) else None
+def code_lines(report: Mapping[str, Any]) -> tuple[list[Line], set[int]]:
+    """A form's machine code as its compile report lists it, and the source lines that it came from."""
+    lines: list[Line] = []
+    used: set[int] = set()
+    block = None
+    for kernel in kernels_of(report):
+        for entry in kernel.get("listing", ()):
+            if entry["block"] != block:
+                block = entry["block"]
+                lines.append(Line("", f"{block}:"))
+            location = entry["location"]
+            origin = int(location["line"]) if location else None
             if origin:
                 used.add(origin)
-            lines.append(Line(str(origin or ""), line.strip(), f"l{origin}" if origin else ""))
-            count += 1
-        elif line.strip():
-            lines.append(Line("", line.rstrip()))
+            lines.append(Line(str(origin or ""), str(entry["text"]), f"l{origin}" if origin else ""))
     return lines, used
-
-
-def instruction_origins(report: Mapping[str, Any]) -> list[int | None]:
-    """Source line of each instruction of the final program, in order; empty where the report has no such rows."""
-    rows = report.get("instructions")
-    if isinstance(rows, Mapping):
-        rows = rows.get("rows")
-    if not isinstance(rows, list):
-        return []
-    lines: list[int | None] = []
-    for row in rows:
-        location = row.get("line") if isinstance(row, Mapping) else None
-        lines.append(int(location) if location else None)
-    return lines
 
 
 def source_lines(text: str, used: set[int]) -> list[Line]:

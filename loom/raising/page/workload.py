@@ -88,9 +88,7 @@ def _json_file(ladder: Ladder, stage: str, form: str | None, name: str) -> dict[
 
 
 def _form(ladder: Ladder, name: str) -> dict[str, Any]:
-    listing = _text_file(ladder, "raise", name, "form.s")
-    report = _json_file(ladder, "raise", name, "form.report.json")
-    lines, used = code_lines(listing, report)
+    lines, used = code_lines(_json_file(ladder, "raise", name, "form.report.json"))
     return {
         "name": name,
         "source_lines": source_lines(_text_file(ladder, "raise", name, "source.loom"), used),
