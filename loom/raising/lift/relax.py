@@ -134,7 +134,7 @@ def _define(op: Operation) -> None:
         (RegisterType(register_class, 1, result.type.location),),
         {"key": Word(f"amdgpu.{key}"), "immediates": {slot: 0}},
     )
-    made.comments = ("undefined in the original",)
+    made.comments = ("// undefined in the original",)
     made.results[0].name = result.name
     assert op.parent is not None
     anchor = op.next
@@ -188,12 +188,15 @@ def _split_pair(op: Operation, mnemonic: str, generation: str) -> None:
         if any(slot.is_use and slot.type == "mask" for slot in row.slots):
             values += vcc[:1]
         values += execution[:1]
-        tied = any(slot.role == "def_use" for slot in row.slots)
-        if through and not tied:
+        attributes: dict[str, Attribute] = {"key": Word(f"amdgpu.{row.mnemonic}")}
+        if any(slot.role == "def_use" for slot in row.slots):
+            attributes["ties"] = (0,)  # the accumulator is the first slot
+        else:
             wanted = type_location(result)
             old = [v for v in through if type_location(v) == wanted]
-            values += old[:1]
-        attributes: dict[str, Attribute] = {"key": Word(f"amdgpu.{row.mnemonic}")}
+            if old:
+                attributes["ties"] = (len(values),)
+                values.append(old[0])
         if half:
             attributes["immediates"] = half
         assert isinstance(result.type, RegisterType)
