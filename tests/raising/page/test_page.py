@@ -51,6 +51,25 @@ ORACLE = """low.kernel.def @k() {
   low.return
 }
 """
+REPORT = {
+    "schema": "loom.compile-report.v0",
+    "entries": {
+        "rows": [
+            {
+                "listing": [
+                    {"block": "entry", "pc": 0, "text": "s_nop 0", "location": None},
+                    {
+                        "block": "entry",
+                        "pc": 4,
+                        "text": "v_add_f32_e32 v1, v1, v1",
+                        "location": {"file": "form.loom", "line": 3, "column": 3},
+                    },
+                    {"block": "done", "pc": 8, "text": "s_endpgm", "location": None},
+                ]
+            }
+        ]
+    },
+}
 SOURCE = "// doubled\nkernel.def @k() {\n  %b = scalar.addf %a, %a : f32\n}\n"
 
 
@@ -113,13 +132,8 @@ def site(tmp_path: Path) -> tuple[Config, Results]:
     stage("relaxed", None, {})
     for rung in LOW_RUNGS:
         stage("compare", rung, {}, comparison=compare(workload, rung, native, native))
-    report = {"instructions": [{"line": None}, {"line": None}, {"line": 3}, {"line": None}]}
     for name, item in (("first", first), ("second", second)):
-        listing = {
-            "form.s": NATIVE.encode(),
-            "form.report.json": canonical_json(report),
-            "source.loom": SOURCE.encode(),
-        }
+        listing = {"form.report.json": canonical_json(REPORT), "source.loom": SOURCE.encode()}
         stage("raise", name, {**files_of(item, "form"), **listing}, rejected=None)
         stage("compare", name, {}, comparison=compare(workload, name, native, item))
     packet = {
@@ -261,11 +275,12 @@ def test_instructions_are_told_from_everything_else() -> None:
         assert not is_instruction(line)
     assert [line.keys for line in native_lines(NATIVE)] == ["", "n0", "n1", "n2", "n3"]
     assert [line.keys for line in low_lines(ORACLE)] == ["", "n0", "n1", "n2", "n3", ""]
-    lines, used = code_lines(NATIVE, {"instructions": [{"line": 7}, {"line": None}, {"line": 9}]})
-    assert [line.keys for line in lines] == ["", "l7", "", "l9", ""]
-    assert used == {7, 9}
+    lines, used = code_lines(REPORT)
+    assert [line.text for line in lines] == ["entry:", "s_nop 0", "v_add_f32_e32 v1, v1, v1", "done:", "s_endpgm"]
+    assert [line.keys for line in lines] == ["", "", "l3", "", ""]
+    assert used == {3}
     assert [line.keys for line in source_lines("a\nb\nc", {2})] == ["", "l2", ""]
-    assert code_lines(NATIVE, {})[1] == set()
+    assert code_lines({}) == ([], set())
 
 
 def test_charts_scale_and_escape() -> None:
