@@ -59,7 +59,7 @@ def test_failing_sample(tmp_path: Path) -> None:
     assert "FAILED @axpy_case sample 0" in stderr
 
 
-@pytest.mark.parametrize("text", ["kernel.def {", "not a module at all", 'check.case @c { check.nothing\n}'])
+@pytest.mark.parametrize("text", ["kernel.def {", "not a module at all", "check.case @c { check.nothing\n}"])
 def test_text_that_does_not_parse(text: str) -> None:
     code, document, stderr = run("-", "--device=reference", stdin=text)
     assert code == 2

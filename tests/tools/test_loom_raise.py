@@ -79,6 +79,22 @@ def test_store_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert list(store.records) == []
 
 
+def test_a_damaged_record_hides_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from loom.store.actions import Store
+    from tests.store.test_actions import action, record
+
+    store = Store(tmp_path)
+    good = store.commit(action(), record(store))
+    bad = store.commit(action(tool="other"), record(store, output=b"other"))
+    path = store.records.folder / f"{bad}.json"
+    path.chmod(0o644)
+    path.write_text("{")
+    assert run(["store", f"--store={tmp_path}", "ls", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert [row["id"] for row in json.loads(out)["records"]] == [good]
+    assert "STORE/006" in err and bad in err
+
+
 def test_store_export_and_import(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from loom.store.actions import Store
     from tests.store.test_actions import action, record

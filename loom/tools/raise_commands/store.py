@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loom.diagnostics import ExitCode, error
-from loom.tools.common import print_json, write_output
+from loom.diagnostics import Diagnostic, ExitCode, LoomError, error
+from loom.tools.common import print_json, report, write_output
 
 if TYPE_CHECKING:
     from loom.store.actions import Store
@@ -62,8 +62,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _ls(store: Store, args: argparse.Namespace) -> int:
     rows = []
+    damaged: list[Diagnostic] = []
     for name in store.records:
-        record = store.records.get(name)
+        try:
+            record = store.records.get(name)
+        except LoomError as failure:
+            damaged.extend(failure.diagnostics)
+            continue
         facts = record.deterministic
         if args.workload not in (None, facts["workload"]) or not facts["stage"].startswith(args.stage or ""):
             continue
@@ -79,6 +84,7 @@ def _ls(store: Store, args: argparse.Namespace) -> int:
                 "seconds": record.observed.get("seconds"),
             }
         )
+    report(damaged)
     rows.sort(key=lambda row: (row["workload"], row["started"] or "", row["id"]))
     if args.json:
         print_json({"records": rows})
