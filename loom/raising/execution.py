@@ -126,6 +126,14 @@ def _store(kernarg: bytearray, entry: KernelArgument, data: bytes, kernel: str) 
     kernarg[entry.offset : entry.offset + len(data)] = data
 
 
+def _extended(value: ScalarValue, size: int) -> bytes:
+    """The bytes of a value; an integer that is shorter than its place keeps its sign."""
+    data = value.data
+    if value.element[0] == "i" and len(data) < size:
+        data += (b"\xff" if data[-1] & 0x80 and value.element != "i1" else b"\0") * (size - len(data))
+    return data
+
+
 def execute(
     device: Device,
     code_object: bytes,
@@ -181,7 +189,7 @@ def execute(
             elif isinstance(argument, ScalarValue):
                 if is_pointer(entry):
                     raise error(f"argument '{entry.name}' of kernel '{kernel}' is a buffer", "LAUNCH/002")
-                _store(kernarg, entry, argument.data, kernel)
+                _store(kernarg, entry, _extended(argument, entry.size), kernel)
         outcome = device.launch(
             executable, kernel, tuple(workgroups), tuple(workgroup_size), bytes(kernarg), dynamic_lds
         )

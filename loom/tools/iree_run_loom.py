@@ -284,16 +284,15 @@ def run(argv: Sequence[str]) -> int:
     parser = make_parser("iree-run-loom", DESCRIPTION)
     add_arguments(parser)
     args = parser.parse_args(list(argv))
-    import loom.target
-    from loom.text import parse_module
+    from loom import parse, verify
 
-    loom.target.register_targets()
     if args.probe_hal:
         from loom.device.registry import resolve_device
 
         print(resolve_device(_device_name(args)))
         return int(ExitCode.SUCCESS)
-    module = parse_module(read_text(args.file), "<stdin>" if args.file == "-" else args.file)
+    module = parse(read_text(args.file), "<stdin>" if args.file == "-" else args.file)
+    verify(module)
     kernel = _find_kernel(module, args.root)
     compilation, compiled = compile_kernel(args, module, kernel)
     if args.emit_target_artifact:

@@ -27,6 +27,7 @@ ENDS = frozenset(("s_endpgm", "s_endpgm_saved", "s_endpgm_ordered_ps_done"))
 
 #: Control transfers that a block structure cannot show, with the reason for a user.
 REFUSED: dict[str, str] = {
+    "s_getpc_b64": "it computes the address of data or code outside of the kernel",
     "s_setpc_b64": "the target of an indirect jump is not known",
     "s_swappc_b64": "a call through a register leaves the kernel",
     "s_call_b64": "a call leaves the kernel",
@@ -40,6 +41,17 @@ REFUSED: dict[str, str] = {
     "s_cbranch_i_fork": "forks are not modelled",
     "s_cbranch_g_fork": "forks are not modelled",
     "s_cbranch_join": "forks are not modelled",
+}
+
+
+_INLINE = "compile the kernel with every callee inlined (clang: -O1 or higher, or __attribute__((always_inline)))"
+
+#: What a user can do about a refusal.
+_WAY_OUT = {
+    "s_getpc_b64": _INLINE + ", and pass constant tables as buffer arguments",
+    "s_setpc_b64": _INLINE + ", and without computed jumps (clang: -fno-jump-tables)",
+    "s_swappc_b64": _INLINE,
+    "s_call_b64": _INLINE,
 }
 
 
@@ -103,10 +115,7 @@ def _refuse(instruction: MachineInstruction, kernel: str, reason: str) -> Except
     return error(
         f"kernel '{kernel}' cannot be lifted: {instruction.mnemonic} at pc {instruction.pc:#x}: {reason}",
         "LIFT/002",
-        hint="compile the kernel so that every call is inlined and every jump is direct (for clang: -O1 or higher, "
-        "__attribute__((always_inline)))"
-        if "call" in reason or "jump" in reason
-        else None,
+        hint=_WAY_OUT.get(instruction.mnemonic),
     )
 
 
