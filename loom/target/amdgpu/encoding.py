@@ -20,8 +20,6 @@ Extract = tuple[int, int, tuple[Operand | None, ...]]
 Special = Callable[[int], Operand | None]
 Rule = Callable[[Operand], int]
 
-IMPLIED_BITS = frozenset(("acc", "acc_cd", "sve", "imm", "soe"))
-
 
 class CannotEncode(Exception):
     """Why an operand or modifier does not fit an encoding; the encoder turns it into a diagnostic."""
@@ -407,31 +405,26 @@ def _soffset(encoding: CompiledEncoding, owner: CompiledSet, accept: str) -> Add
 
 
 def _soffset9(encoding: CompiledEncoding, owner: CompiledSet, accept: str) -> Address:
-    """gfx9: ``soe`` says that the soffset field counts, ``imm`` that the offset field is a constant; with neither the offset field names the register."""
+    """gfx9: the soffset field counts where the ``soe`` bit is set."""
     values = codec.source_list(owner.generation, 1, accept, 7)
     fields = encoding.format.fields
-    soffset, soe, imm, offset = (fields[n].pieces[0][0] for n in ("soffset", "soe", "imm", "offset"))
+    soffset, soe = (fields[name].pieces[0][0] for name in ("soffset", "soe"))
     codes = {operand: value for value, operand in reversed(list(enumerate(values))) if operand is not None}
 
     def decode(word: int) -> Operand | None:
-        enabled, constant = word >> soe & 1, word >> imm & 1
-        if enabled and constant:
+        if word >> soe & 1:
             return values[word >> soffset & 127]
-        if constant:
-            return OFF if not word >> soffset & 127 else None
-        if enabled:
-            return None
-        return values[word >> offset & 127] if not word >> offset & 0x1FFF80 and not word >> soffset & 127 else None
+        return OFF if not word >> soffset & 127 else None
 
     def encode(operand: Operand) -> int:
         if operand is OFF:
-            return 1 << imm
+            return 0
         code = codes.get(operand)
         if code is None:
             raise CannotEncode(f"{describe(operand)} cannot be the soffset")
-        return code << soffset | 1 << soe | 1 << imm
+        return code << soffset | 1 << soe
 
-    return decode, encode, 127 << soffset | 1 << soe | 1 << imm
+    return decode, encode, 127 << soffset | 1 << soe
 
 
 def _returned(units: int, accumulators: bool) -> Callable[[CompiledEncoding, CompiledSet, str], Address]:

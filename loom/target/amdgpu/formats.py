@@ -166,7 +166,8 @@ MAIX2 128 e64 fix=16:16:0xd3ac,87:9:0x1a7,75:4:1 op=80:7 vdst=64:8 src0=96:9 src
 """
 
 _GFX9_MEMORY = """
-SMEM 64 - fix=26:6:0x30 op=18:8 sdata=6:7 sbase=0:6 soffset=57:7 !soe=14:1 !imm=17:1 !offset=32:21s !glc=16:1 !nv=15:1
+SMEM 64 - fix=26:6:0x30,17:1:1 op=18:8 sdata=6:7 sbase=0:6 soffset=57:7 !soe=14:1 !offset=32:21s !glc=16:1 !nv=15:1
+SMEMS 64 sgpr fix=26:6:0x30,14:1:0,17:1:0 op=18:8 sdata=6:7 sbase=0:6 soffset=32:7 !glc=16:1 !nv=15:1
 DS 64 - fix=26:6:0x36 op=17:8 vdst=56:8 addr=32:8 data0=40:8 data1=48:8 !acc=25:1 !offset=0:16 !gds=16:1
 DS2 64 - fix=26:6:0x36 op=17:8 vdst=56:8 addr=32:8 data0=40:8 data1=48:8 !acc=25:1 !offset0=0:8 !offset1=8:8 !gds=16:1
 FLAT 64 - fix=26:6:0x37,14:2:0 op=18:7 vdst=56:8 vaddr=32:8 vdata=40:8 saddr=48:7 !acc=55:1 !offset=0:12 !sc0=16:1 !nt=17:1 !sc1=25:1

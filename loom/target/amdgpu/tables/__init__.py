@@ -32,6 +32,8 @@ class Table:
         self.processors: tuple[str, ...] = tuple(document["processors"])
         #: Acceptance classes: for each the set of legal source codes as bits; bit 256 stands for all VGPRs.
         self.accept: tuple[int, ...] = tuple(int(text, 16) for text in document["accept"])
+        #: LLVM's names: ``hwreg`` and ``message`` by number, ``format`` a list.
+        self.names: dict[str, Any] = document["names"]
         self._raw: dict[str, list[Any]] = {raw[0]: raw for raw in document["rows"]}
         self._rows: dict[str, InstructionRow] = {}
         self._aliases: dict[str, str] | None = None

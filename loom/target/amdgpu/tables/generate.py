@@ -132,7 +132,7 @@ def _variants(form: Format, generation: str) -> list[dict[str, int]]:
             values = [_SGPR[name], 0]
         choices.append([(name, value) for value in values])
     variants = [dict(combination) for combination in itertools.product(*choices)]
-    if form.name in ("MUBUF", "SMEM", "GLOBAL"):  # cache control: no operands at all
+    if form.name in ("MUBUF", "SMEM", "SMEMS", "GLOBAL"):  # cache control: no operands at all
         blank = {name: fld.default if fld.is_modifier else 0 for name, fld in form.fields.items()}
         variants.append(blank)
     # Fewest departures from the preferred values first.
@@ -173,6 +173,8 @@ def _belongs(form: Format, generation: str, mnemonic: str, text: str) -> bool:
         return rules.MATRIX.match(mnemonic) is not None
     if form.name == "VOP3P" and generation == "gfx9.4":
         return rules.MATRIX.match(mnemonic) is None
+    if form.name == "SMEMS":
+        return re.search(r", s36$|, s36 ", text) is not None
     if form.name in ("DS", "DS2"):
         return (form.name == "DS2") == (rules.DS_TWO.match(mnemonic) is not None)
     if form.name in ("MUBUF", "MTBUF"):
@@ -304,7 +306,7 @@ def assign_slots(found: Found) -> None:
             name, codec = "simm16", "u16"
         elif "prefetch" in found.mnemonic and token == str(_SGPR["sdata"]):
             name, codec = "sdata", "u7"
-        elif form.name == "SMEM":
+        elif form.name in ("SMEM", "SMEMS"):
             continue  # a constant offset; a modifier here
         elif token.startswith("attr"):
             continue
@@ -460,7 +462,7 @@ def _accepts(found: Found, slot: int, code: int, text: str, generation: str) -> 
     mnemonic, operands, _ = probe.split(text)
     if _strip(mnemonic, found.format)[0] != found.mnemonic or len(operands) != len(found.operands):
         return False
-    if found.format.name != "SMEM" and any(
+    if not found.format.name.startswith("SMEM") and any(
         operands[i] != found.operands[i] for i in range(len(operands)) if i != slot
     ):
         return False
@@ -563,7 +565,40 @@ def build(generation: str, wheel: Path) -> dict[str, Any]:
     vgpr_limits(generation, founds)
     availability(generation, founds)
     amd = load_wheel(wheel, generation)
-    return rules.assemble_table(generation, founds, classes, amd, base_word)
+    document = rules.assemble_table(generation, founds, classes, amd, base_word)
+    document["names"] = symbolic_names(generation)
+    return document
+
+
+def symbolic_names(generation: str) -> dict[str, Any]:
+    """LLVM's names for hardware registers, messages and buffer formats."""
+    processor = PRIMARY[generation][0]
+
+    def ask(words: list[int], size: int) -> list[str]:
+        answers = probe.decode(processor, generation, [word.to_bytes(size, "little") for word in words])
+        return [answer.text if answer is not None else "" for answer in answers]
+
+    getreg = {"gfx11": 0xB8800000, "gfx12": 0xB8800000, "gfx9.4": 0xB8800000}[generation]
+    registers = {}
+    for number, text in enumerate(ask([getreg | number for number in range(64)], 4)):
+        match = re.search(r"hwreg\((HW_REG_\w+)", text)
+        if match:
+            registers[str(number)] = match[1]
+    messages = {}
+    if generation == "gfx9.4":
+        codes = [0xBF900000 | number for number in (*range(16), 0x12, 0x1F)]
+    else:
+        codes = [0xBFB60000 | number for number in range(256)]
+    for code, text in zip(codes, ask(codes, 4), strict=True):
+        match = re.search(r"sendmsg\((MSG_\w+)", text)
+        if match:
+            messages[str(code & (15 if generation == "gfx9.4" else 255))] = match[1]
+    if generation == "gfx12":
+        texts = ask([0xC420007C | number << 55 for number in range(128)], 12)
+    else:
+        texts = ask([0xE8000000 | number << 19 | (124 << 56 if generation == "gfx11" else 0) for number in range(128)], 8)
+    found = [re.search(r"format:(\[[^\]]*\])", text) for text in texts]
+    return {"hwreg": registers, "message": messages, "format": [match[1] if match else "" for match in found]}
 
 
 def main() -> int:

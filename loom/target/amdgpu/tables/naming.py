@@ -171,7 +171,7 @@ def memory(mnemonic: str, fmt: str, slots: list[list[Any]]) -> list[Any] | None:
     """``[space, kind, bytes, address slots, data slots, result slot]``, or ``None``."""
     names = [slot[0] for slot in slots]
     base = fmt.split("_")[0]
-    space = {"SMEM": "constant", "DS": "lds", "DS2": "lds", "FLAT": "flat", "GLOBAL": "global", "SCRATCH": "scratch",
+    space = {"SMEM": "constant", "SMEMS": "constant", "DS": "lds", "DS2": "lds", "FLAT": "flat", "GLOBAL": "global", "SCRATCH": "scratch",
              "MUBUF": "buffer", "MTBUF": "buffer"}.get(base)  # fmt: skip
     if space is None:
         return None
@@ -211,7 +211,7 @@ def counters(mnemonic: str, fmt: str, mem: list[Any] | None, generation: str) ->
     base = fmt.split("_")[0]
     kind = mem[1] if mem else ""
     if generation == "gfx12":
-        if base == "SMEM":
+        if base in ("SMEM", "SMEMS"):
             return ["kmcnt"]
         if base in ("DS", "DS2"):
             return ["dscnt"] if mnemonic != "ds_nop" else []
@@ -226,7 +226,7 @@ def counters(mnemonic: str, fmt: str, mem: list[Any] | None, generation: str) ->
             result = [main] if kind != "atomic" else ["loadcnt", "storecnt"]
             return [*result, "dscnt"] if base == "FLAT" else result
         return []
-    if base == "SMEM":
+    if base in ("SMEM", "SMEMS"):
         return ["lgkmcnt"]
     if base in ("DS", "DS2"):
         return ["lgkmcnt"] if mnemonic != "ds_nop" else []
@@ -260,7 +260,7 @@ def issue(mnemonic: str, fmt: str, generation: str) -> tuple[str, int]:
         return "matrix", 32
     if base in ("VOPDX", "VOPDY"):
         return "dual", 5
-    if base == "SMEM":
+    if base in ("SMEM", "SMEMS"):
         return "smem", 200
     if base in ("DS", "DS2", "LDSDIR", "VDSDIR"):
         return "lds", 64

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 LLVM_MC = "llvm-mc-22"
 ATTRIBUTES = {"gfx11": "+real-true16", "gfx12": "+real-true16", "gfx9.4": ""}
 _QUIET = {**os.environ, "LLVM_DISABLE_SYMBOLIZATION": "1", "LLVM_DISABLE_CRASH_REPORT": "1"}
-_CHUNK = 16384
+_CHUNK = 2048
 _MARKERS = 4
 _ENCODING = re.compile(r"\s*; encoding: \[([^\]]*)\]")
 

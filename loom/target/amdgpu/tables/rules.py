@@ -26,7 +26,7 @@ DS_TWO = re.compile(r"^ds_\w*(2addr|read2|write2|wrxchg2)")
 # Modifiers whose bits make sense only together, so that flipping one of them proves nothing about the others.
 WHOLE_MODIFIERS = frozenset(
     ("dpp_ctrl", "dpp8", "fi8", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "format", "offset", "offset0",
-     "offset1", "scope", "th", "row_mask", "bank_mask", "cbsz", "abid", "blgp")
+     "offset1", "scope", "th", "row_mask", "bank_mask", "cbsz", "abid", "blgp", "glc", "sc0")
 )  # fmt: skip
 
 # Fields that are part of an operand, not modifiers of their own.
@@ -66,7 +66,7 @@ def _codecs(found: Found, generation: str) -> list[str]:
     for slot, codec in zip(found.slot_fields, found.codecs, strict=True):
         body, _, accept = codec.partition("@")
         tail = f"@{accept}" if accept else ""
-        if name == "SMEM" and slot == "sbase":
+        if name in ("SMEM", "SMEMS") and slot == "sbase":
             codec = "b" + body[1:]
         elif name == "SMEM" and slot == "soffset":
             codec = ("soffset9" if gfx9 else "soffset") + tail
@@ -234,6 +234,9 @@ def _modifiers(found: Found, mnemonic: str, true16: int) -> list[list[Any]]:
             default = 0 if name == "op_sel_hi" else default
         if name == "op_sel_hi":
             default &= mask
+        halves = [int(codec[3]) for codec in found.codecs if codec[:3] in ("vo.", "so.")]
+        if name == "op_sel" and halves:  # LLVM reads any other bit as a reason to fall back to its older decoding
+            mask = sum({1 << bit for bit in halves})
         if name == "op_sel" and found.mnemonic.startswith("v_swmmac"):
             name = "index_key"
         if name == "fi8":
@@ -293,7 +296,7 @@ def assemble_table(
     }
 
 
-_FORM_ORDER = ("", "e32", "vopd", "dpp16", "dpp8", "sdwa", "e64", "e64_dpp16", "e64_dpp8")
+_FORM_ORDER = ("sgpr", "", "e32", "vopd", "dpp16", "dpp8", "sdwa", "e64", "e64_dpp16", "e64_dpp8")
 
 
 def _encoding(
@@ -330,6 +333,8 @@ def _encoding(
             used |= form.fields[name].mask
     base = base_word(found) & ~used
     dont_care = found.dont_care & ~used
+    if any(codec[:3] in ("vo.", "so.") for codec in codecs):
+        dont_care |= form.fields["op_sel"].mask
     if mnemonic.startswith("v_bitop3"):
         modifiers = [["bitop3", 255, 0]] + [m for m in _modifiers(found, mnemonic, 0) if m[0] == "op_sel"]
     else:
