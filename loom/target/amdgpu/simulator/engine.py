@@ -90,7 +90,7 @@ def compile_kernel(
     """
     translator = Translator(code, entries, settings, {})
     faults = dict(extra_faults or {})
-    faults.update(StaticChecker(code, translator.result.blocks, settings.generation).run())
+    faults.update(StaticChecker(code, translator.result.blocks, settings.generation, entries).run())
     translator.static_faults = faults
     translation = translator.translate()
     level = 2 if len(code) < LARGE_KERNEL else 1

@@ -3,8 +3,12 @@ early, missing no-ops.
 
 A forward walk over the blocks keeps, for every register that a load or returning atomic will write, how many later operations of the
 same ordered kind have been issued on its counter (the smallest number over all paths). ``s_waitcnt`` with value ``n`` finishes what has
-at least ``n`` later ones: if the operation were unfinished, these would be too, and the counter above ``n``. Scalar loads, messages
-and flat accesses finish in any order, so only a wait for zero finishes them, and they are not counted for others.
+at least ``n`` later ones: if the operation were unfinished, these would be too, and the counter above ``n``. Scalar loads and messages
+finish in any order, so only a wait for zero finishes them, and they are not counted for others. Flat accesses take part in both
+orders from gfx11 on; before, they finish in any order.
+
+Calls follow the calling convention of LLVM: a function waits for everything at its entry, so what is under way at a call is checked in the
+function and forgotten behind the call.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from loom.target.amdgpu.waits import counters_raised, waits_performed
 _Pending = dict[tuple[int, str], int]
 
 _UNORDERED = frozenset(("smem", "flat", "message"))
+_CALLS = frozenset(("s_swappc_b64", "s_call_b64"))
 
 
 class _State:
@@ -42,11 +47,16 @@ class _State:
 
 
 def _kind(instruction: MachineInstruction, counter: str) -> str:
+    """Which in-order queue of a counter the instruction goes through; see :data:`_UNORDERED` for those without order."""
     memory = instruction.row.memory
     if memory is None:
         # Lane crossings through the LDS hardware move no memory, but return in its order.
         return "lds" if instruction.row.issue_class == "lds" else "message"
-    return {"constant": "smem", "flat": "flat", "lds": "lds", "gds": "gds"}.get(memory.space, f"vector-{counter}")
+    if memory.space == "flat":
+        if instruction.row.generation == "gfx9.4":
+            return "flat"
+        return "lds" if counter in ("lgkmcnt", "dscnt") else f"vector-{counter}"
+    return {"constant": "smem", "lds": "lds", "gds": "gds"}.get(memory.space, f"vector-{counter}")
 
 
 def _writes_memory(instruction: MachineInstruction) -> bool:
@@ -62,8 +72,10 @@ class StaticChecker:
         code: Sequence[MachineInstruction],
         blocks: Sequence[tuple[int, int]],
         generation: str,
+        entries: Sequence[int] = (),
     ) -> None:
         self.code = code
+        self.entries = tuple(entries)[1:]
         self.blocks = blocks
         self.generation = generation
         self.block_at = {code[first].pc: n for n, (first, _) in enumerate(blocks)}
@@ -78,8 +90,10 @@ class StaticChecker:
     def run(self) -> dict[int, StaticFault]:
         """For each instruction that would fault, the fault."""
         entry: list[_State | None] = [None] * len(self.blocks)
-        entry[0] = _State()
-        work = [0]
+        # Where control arrives from a jump through a register, nothing is known to be under way.
+        work = [0, *(n for n, (first, _) in enumerate(self.blocks) if first and self._after_jump(first))]
+        for block in work:
+            entry[block] = _State()
         while work:
             block = work.pop()
             start = entry[block]
@@ -110,13 +124,12 @@ class StaticChecker:
         if name not in ("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64", "s_swappc_b64", "s_code_end", "s_trap"):
             if block + 1 < len(self.blocks):
                 found.append(block + 1)
-        elif name in ("s_swappc_b64", "s_setpc_b64"):
-            # A call or return: the calling convention waits on both sides; go on with what is under way here.
-            found.extend(n for n, (first, _) in enumerate(self.blocks) if first and n != block and self._after_jump(first))
+        elif name in _CALLS:
+            found.extend(self.block_at[e] for e in self.entries if e in self.block_at)
         return found
 
     def _after_jump(self, first: int) -> bool:
-        return self.code[first - 1].row.mnemonic in ("s_swappc_b64", "s_setpc_b64", "s_endpgm", "s_code_end")
+        return self.code[first - 1].row.mnemonic in ("s_swappc_b64", "s_call_b64", "s_setpc_b64", "s_endpgm", "s_code_end")
 
     def _walk(self, block: int, state: _State, report: bool) -> None:
         first, last = self.blocks[block]

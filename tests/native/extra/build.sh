@@ -1,0 +1,14 @@
+#!/bin/sh
+# Rebuilds the objects of this folder with clang 22 (Debian's llvm-toolchain-22).
+set -e
+cd "$(dirname "$0")"
+build() {
+  clang-22 -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -nogpulib -mcode-object-version=5 \
+    -Xclang -finclude-default-header -ffp-contract=off "$@"
+}
+for level in O0 O2; do
+  build -mcpu=gfx1100 -$level -o gfx1100-w32.$level.hsaco src/coverage.cl
+  build -mcpu=gfx1100 -mwavefrontsize64 -$level -o gfx1100-w64.$level.hsaco src/coverage.cl
+done
+build -mcpu=gfx1201 -O2 -o gfx1201.O2.hsaco src/coverage.cl
+build -mcpu=gfx942 -O2 -o gfx942.O2.hsaco src/coverage.cl

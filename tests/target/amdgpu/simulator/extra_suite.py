@@ -1,0 +1,184 @@
+"""Kernels of tests/native/extra (compiled at -O0 and -O2, in both wave sizes) and what NumPy says they compute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.target.amdgpu.simulator.native_suite import Case, Launch, ceil, f16, f32, i32, normal, u32
+
+i64, u64, f64 = np.int64, np.uint64, np.float64
+
+
+def doubles(n: int, rng: Any) -> Launch:
+    x, y = rng.standard_normal(n) * 100, rng.standard_normal(n) + 3
+    wide = np.longdouble
+    quotient = x / y
+    fused = (x.astype(wide) * y.astype(wide) + quotient.astype(wide)).astype(f64)
+    want = fused + np.floor(x) - np.maximum(x, y)
+    # The fused multiply-add is checked exactly elsewhere; extended precision may differ in the last place.
+    return Launch([x, y, np.zeros(n), u32(n)], (ceil(n, 128),), (128,), {2: want}, tolerance=1e-12)
+
+
+def longs(n: int, rng: Any) -> Launch:
+    x, y = (rng.integers(-(1 << 62), 1 << 62, n) for _ in range(2))
+    shift = (y & 63).astype(u64)
+    with np.errstate(over="ignore"):
+        want = (
+            x * y + (x.astype(u64) << shift).astype(i64) - (y >> (shift >> u64(1)).astype(i64))
+            + (x.astype(u64) >> u64(7)).astype(i64) + np.where(x < y, x ^ y, x & y)
+            + np.fmod(x, (y & 1023) + 1)
+        )  # fmt: skip
+    return Launch([x, y, np.zeros(n, i64), u32(n)], (ceil(n, 128),), (128,), {2: want})
+
+
+def single_division(n: int, rng: Any) -> Launch:
+    """OpenCL's division without -cl-fp32-correctly-rounded: 2.5 units in the last place."""
+    x, y = normal(rng, n), normal(rng, n)
+    scale = np.exp2(rng.integers(-20, 20, n)).astype(f32)
+    x = (x * scale).astype(f32)
+    want = x.astype(f64) / y.astype(f64)
+    return Launch([x, y, np.zeros(n, f32), u32(n)], (ceil(n, 128),), (128,), {2: want}, tolerance=3.0e-7)
+
+
+def integer_division(n: int, rng: Any) -> Launch:
+    x = rng.integers(-(1 << 31), 1 << 31, n).astype(i32)
+    y = rng.integers(-1000, 1000, n).astype(i32)
+    y[: n // 8] = 0
+    safe = np.where(y == 0, 1, y).astype(i64)
+    wide = x.astype(i64)
+    quotient = np.trunc(wide / safe).astype(i64)
+    want = np.where(y == 0, -1, quotient * 3 + (wide - quotient * safe)).astype(u64).astype(u32).view(i32)
+    return Launch([x, y, np.zeros(n, i32), u32(n)], (ceil(n, 128),), (128,), {2: want})
+
+
+def collatz(n: int, rng: Any) -> Launch:
+    x = rng.integers(1, 10000, n).astype(u32)
+    want = []
+    for v in x.tolist():
+        count = 0
+        while v != 1:
+            if v & 1:
+                if v > 0x50000000:
+                    break
+                v = 3 * v + 1
+            else:
+                v >>= 1
+            count += 1
+        want.append(count)
+    return Launch([x, np.zeros(n, u32), u32(n)], (ceil(n, 64),), (64,), {1: want})
+
+
+def scratch_sort(n: int, rng: Any) -> Launch:
+    x = rng.integers(-1000, 1000, (n, 16)).astype(i32)
+    return Launch([x, np.zeros_like(x), u32(n)], (ceil(n, 64),), (64,), {1: np.sort(x, axis=1)})
+
+
+def calls(n: int, rng: Any) -> Launch:
+    x = rng.integers(0, 1 << 32, n).astype(u32)
+
+    def mix(a: Any, b: int) -> Any:
+        return (a ^ u32(b * 2654435761 & 0xFFFFFFFF)) + (a >> u32(3))
+
+    v = x.copy()
+    with np.errstate(over="ignore"):
+        for k in range(4):
+            more = mix(mix(v, k), k + 1)
+            v = np.where((np.arange(n) & 3) + 1 > k, more, v)
+    return Launch([x, np.zeros_like(x), u32(n)], (ceil(n, 64),), (64,), {1: v})
+
+
+def scan(n: int, rng: Any) -> Launch:
+    x = rng.integers(0, 1000, n).astype(u32)
+    want = np.concatenate([np.cumsum(x[i : i + 256]) for i in range(0, n, 256)])
+    return Launch([x, np.zeros_like(x), u32(n)], (ceil(n, 256),), (256,), {1: want})
+
+
+def histogram(n: int, rng: Any) -> Launch:
+    x = rng.integers(0, 1 << 20, n).astype(u32)
+    return Launch([x, np.zeros(64, u32), u32(n)], (4,), (256,), {1: np.bincount(x & 63, minlength=64)})
+
+
+def atomics(n: int, rng: Any) -> Launch:
+    x = rng.integers(0, 1 << 32, n).astype(u32)
+    a = np.array([0xFFFFFFFF, 0, 0xFFFFFFFF, 0, 0, 0, 100, 0], u32)
+    b = np.array([7, 0], u64)
+    want = a.copy()
+    want[0], want[1] = x.min(), x.max()
+    want[2], want[3] = np.bitwise_and.reduce(x), np.bitwise_or.reduce(x)
+    want[4] = np.bitwise_xor.reduce(x)
+    want[5] = (-int(x.astype(u64).sum())) & 0xFFFFFFFF
+    want[6] = 100 + n
+    want[7] = n  # each item replaces its own number by the next one, in order on one thread
+    wide = [7 + sum(int(v) << 20 for v in x.tolist()), max(int(v) << 30 for v in x.tolist())]
+    want_b = np.array([w & (1 << 64) - 1 for w in wide], u64)
+    # The counter hands out each value once, in order of workgroup, wave and lane.
+    return Launch(
+        [a, b, x, np.zeros(n, u32), u32(n)], (ceil(n, 64),), (64,), {0: want, 1: want_b, 3: 100 + np.arange(n)}
+    )
+
+
+def float_atomic(n: int, rng: Any) -> Launch:
+    x = rng.integers(-1000, 1000, n).astype(f32)
+    return Launch([np.zeros(1, f32), x, u32(n)], (ceil(n, 64),), (64,), {0: [x.sum()]})
+
+
+def generic_pointer(n: int, rng: Any) -> Launch:
+    x = rng.integers(0, 1000, n).astype(i32)
+    i = np.arange(n)
+    t = i % 64
+    own = np.where(t & 1, 5, 3)
+    v = np.where(t % 3 == 0, (t ^ 1) * 7, np.where(t % 3 == 1, x, own))
+    own_after = np.where(t % 3 == 2, own + 1, own)
+    after = np.where(t % 3 == 1, x + 1, x)
+    return Launch([x, np.zeros_like(x), u32(n)], (n // 64,), (64,), {0: after, 1: v + own_after})
+
+
+def half_conversions(n: int, rng: Any) -> Launch:
+    x = (rng.standard_normal(n) * 100).astype(f32)
+    short = np.trunc(x).astype(np.int16)
+    byte = np.trunc(x).astype(i32).astype(np.uint8)
+    return Launch(
+        [x, np.zeros(n, f16), np.zeros(n, np.int16), np.zeros(n, np.uint8), u32(n)], (ceil(n, 64),), (64,),
+        {1: x.astype(f16), 2: short, 3: byte},
+    )  # fmt: skip
+
+
+def early_end(n: int, rng: Any) -> Launch:
+    x = rng.integers(0, 1000, 256).astype(i32)
+    t = np.arange(128)
+    want = np.full(256, -1, i32)
+    want[:128] = x[t ^ 33] + n
+    return Launch([x, np.full(256, -1, i32), u32(n)], (1,), (256,), {1: want})
+
+
+def grid3(n: int, rng: Any) -> Launch:
+    size, groups = (4, 3, 5), (2, n, 3)
+    w, h, d = (g * s for g, s in zip(groups, size, strict=True))
+    z, y, x = np.meshgrid(np.arange(d), np.arange(h), np.arange(w), indexing="ij")
+    return Launch([np.zeros((d, h, w), u32), u32(w), u32(h)], groups, size, {0: x + 1000 * y + 1000000 * z})
+
+
+def dispatch_packet(n: int, rng: Any) -> Launch:
+    """Words 1 to 5 of the packet: workgroup size x and y, z, grid size; the sixth, scratch bytes, depends on the compiler."""
+    y = np.zeros(5, u32)
+    return Launch([y], (n,), (64,), {0: [64 | 1 << 16, 1, 64 * n, 1, 1]})
+
+
+_MAKERS = {
+    "double_math": (doubles, (1, 300)), "long_math": (longs, (1, 300)), "single_division": (single_division, (1, 1000)),
+    "integer_division": (integer_division, (8, 1000)), "collatz": (collatz, (1, 200)),
+    "scratch_sort": (scratch_sort, (1, 100)), "calls": (calls, (1, 200)), "scan": (scan, (1, 255, 1000)),
+    "histogram": (histogram, (1, 3000)), "atomics": (atomics, (1, 200)), "float_atomic": (float_atomic, (1, 200)),
+    "generic_pointer": (generic_pointer, (64, 192)), "half_conversions": (half_conversions, (1, 200)),
+    "early_end": (early_end, (1,)), "grid3": (grid3, (1, 2)), "dispatch_packet": (dispatch_packet, (1, 3)),
+}  # fmt: skip
+
+OBJECTS = (
+    "gfx1100-w32.O0", "gfx1100-w32.O2", "gfx1100-w64.O0", "gfx1100-w64.O2", "gfx1201.O2", "gfx942.O2",
+)  # fmt: skip
+
+CASES = [
+    Case(f"extra/{name}.hsaco", kernel, make, sizes) for name in OBJECTS for kernel, (make, sizes) in _MAKERS.items()
+]
