@@ -2,8 +2,9 @@
 
     python benchmarks/parse.py [--lines N] [--repeat N]
 
-The input is made of the corpus programs, repeated with other symbol names until it has the wanted number of lines. The public C tool
-answers on a 100-line file in about 2 ms (measured figure of its authors' machine; see the ratio in the output).
+The input is made of the corpus programs, repeated with other symbol names until it has the wanted number of lines.
+The public C tool answers on a 100-line file in about 2 ms (measured figure of its authors' machine; see the ratio in
+the output).
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ ALLOCA_SPACES = ("workgroup", "private")
 define(
     "buffer.alloca",
     "A",
-    "Scratch memory of the workgroup or the work item; a new root on each execution, contents undefined. The byte count must be provable.",
+    "Scratch memory of the workgroup or the work item; a new root on each execution, contents "
+    "undefined. The byte count must be provable.",
     "(?<$memory_space>?)(? align($base_alignment)?) %size {} : ~result",
     operands=(one("size", OFFSET_ONLY),),
     results=(result("result", BUFFER_ONLY, BUFFER),),

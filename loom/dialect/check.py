@@ -183,7 +183,11 @@ define(
     "Element i = offset + (i mod period) * step; without a period offset + i * step.",
     " offset($offset) step($step)(? period($period)?) : ~result",
     results=(result("result", TENSOR),),
-    attributes=(attribute("offset", "number"), attribute("step", "number"), integer("period", optional=True, minimum=1)),
+    attributes=(
+        attribute("offset", "number"),
+        attribute("step", "number"),
+        integer("period", optional=True, minimum=1),
+    ),
     traits="check",
     verify=checks.iota,
     example="%t = check.generate.iota offset(0) step(1) period(4) : tensor<16xi32>",
@@ -241,7 +245,10 @@ define(
     results=(results(),),
     attributes=(attribute("provider", "bare"), _EXTRA, attribute("callee", "symbol")),
     traits="check",
-    example='%r = check.oracle.call<reference.matmul> {lhs = "f16"} callee(@matmul) inputs(%a, %b, %c) : (tensor<4x4xf16>, tensor<4x4xf16>, tensor<4x4xf32>) -> (tensor<4x4xf32>)',
+    example=(
+        '%r = check.oracle.call<reference.matmul> {lhs = "f16"} callee(@matmul) inputs(%a, %b, %c) : '
+        "(tensor<4x4xf16>, tensor<4x4xf16>, tensor<4x4xf32>) -> (tensor<4x4xf32>)"
+    ),
 )
 for _name, _doc in (
     ("equal", "Expects equal values: -0 equals +0, NaN equals nothing."),
@@ -303,7 +310,8 @@ define(
 define(
     "check.benchmark",
     "A",
-    "Selects a case, with some parameters fixed, for timing. The default name is the case's without a trailing `_case`.",
+    "Selects a case, with some parameters fixed, for timing. The default name is the case's without a "
+    "trailing `_case`.",
     "<$case>(? $sym_name?) {}",
     attributes=(attribute("case", "symbol"), attribute("sym_name", "symbol_name", optional=True), _EXTRA),
     traits="module_level",

@@ -1,10 +1,10 @@
 """What the declarations of all dialects share: type constraints, enum words, and short constructors.
 
-A declaration's ``format`` is a picture of the text behind the op name. In it ``%x`` stands for an operand (a group: comma
-separated), ``~x`` for the type of an operand or result, ``$x`` for an attribute's value, ``@x`` for the inside of a mixed
-index list, ``^0`` for a successor, ``&x`` for a region, ``{}`` for the dictionary of the attributes that appear nowhere
-else (``{=}``: in declaration order), ``!name(arguments)`` for a construct with code of its own, ``(?…?)`` for an optional
-part. Everything else stands for itself.
+A declaration's ``format`` is a picture of the text behind the op name. In it ``%x`` stands for an operand (a group:
+comma separated), ``~x`` for the type of an operand or result, ``$x`` for an attribute's value, ``@x`` for the inside
+of a mixed index list, ``^0`` for a successor, ``&x`` for a region, ``{}`` for the dictionary of the attributes that
+appear nowhere else (``{=}``: in declaration order), ``!name(arguments)`` for a construct with code of its own,
+``(?…?)`` for an optional part. Everything else stands for itself.
 """
 
 from __future__ import annotations
@@ -77,21 +77,15 @@ MASK_WORD = exactly(I32, I64)
 BUFFER_ONLY = exactly(BUFFER)
 VIEW = _instance("a view", ViewType)
 VECTOR = _instance("a vector", VectorType)
-VIEW_ELEMENT = TypeConstraint(
-    "a fixed-width scalar", lambda t: isinstance(t, IntegerType | FloatType)
-)
+VIEW_ELEMENT = TypeConstraint("a fixed-width scalar", lambda t: isinstance(t, IntegerType | FloatType))
 INTEGER_VECTOR = vector_of("a vector of integers", lambda e: isinstance(e, IntegerType))
-INTEGER_OR_INDEX_VECTOR = vector_of(
-    "a vector of integers or 'index'", lambda e: isinstance(e, IntegerType | IndexType)
-)
+INTEGER_OR_INDEX_VECTOR = vector_of("a vector of integers or 'index'", lambda e: isinstance(e, IntegerType | IndexType))
 FLOAT_VECTOR = vector_of("a vector of floats", lambda e: isinstance(e, FloatType))
 MASK = vector_of("a vector of 'i1'", lambda e: e is I1)
 BYTE_VECTOR = vector_of("a vector of 'i8'", lambda e: isinstance(e, IntegerType) and e.width == 8)
 WORD_VECTOR = vector_of("a vector of 'i32'", lambda e: e is I32)
 F32_VECTOR = vector_of("a vector of 'f32'", lambda e: isinstance(e, FloatType) and e.name == "f32")
-HALF_VECTOR = vector_of(
-    "a vector of 'f16' or 'bf16'", lambda e: isinstance(e, FloatType) and e.name in ("f16", "bf16")
-)
+HALF_VECTOR = vector_of("a vector of 'f16' or 'bf16'", lambda e: isinstance(e, FloatType) and e.name in ("f16", "bf16"))
 LANES = TypeConstraint(
     "a scalar or rank-1 vector", lambda t: isinstance(t, ScalarType) or (isinstance(t, VectorType) and t.rank == 1)
 )

@@ -38,7 +38,10 @@ define(
     attributes=(attribute("encoding", "encoding"), attribute("auxiliary_keys", "words", optional=True)),
     traits="pure",
     verify=values.encoding_definition,
-    example="%s = encoding.define #matrix_operand<element_format=i8, payload_elements=16, payload_registers=4> : encoding<schema>",
+    example=(
+        "%s = encoding.define #matrix_operand<element_format=i8, payload_elements=16, "
+        "payload_registers=4> : encoding<schema>"
+    ),
 )
 define(
     "encoding.assume.spec",

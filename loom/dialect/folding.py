@@ -1,8 +1,8 @@
 """Constant folding of scalar, index and lanewise ops.
 
-A fold gets a Python value (or None) for each operand and returns the result's value. A vector constant is a splat, so lanewise
-ops fold on vectors as on scalars. What has no defined result is left alone: division by zero, shifts by the width or
-more, conversions out of range.
+A fold gets a Python value (or None) for each operand and returns the result's value. A vector constant is a splat,
+so lanewise ops fold on vectors as on scalars. What has no defined result is left alone: division by zero, shifts by
+the width or more, conversions out of range.
 """
 
 from __future__ import annotations
@@ -140,7 +140,11 @@ def _fused(a: float, b: float, c: float) -> float | Fraction:
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact:
         return exact
-    return 0.0 if c != 0.0 or math.copysign(1.0, a * b if a * b else math.copysign(1.0, a) * b) != math.copysign(1.0, c) else c
+    return (
+        0.0
+        if c != 0.0 or math.copysign(1.0, a * b if a * b else math.copysign(1.0, a) * b) != math.copysign(1.0, c)
+        else c
+    )
 
 
 def _minimum(a: float, b: float) -> float:
@@ -220,7 +224,18 @@ FLOAT_TESTS: dict[str, Callable[[float], bool]] = {
     "isfinitef": math.isfinite,
 }
 # Adding or subtracting these on the right (or on either side where the op commutes) changes nothing.
-_NEUTRAL = {"addi": 0, "subi": 0, "ori": 0, "xori": 0, "shli": 0, "shrsi": 0, "shrui": 0, "muli": 1, "divsi": 1, "divui": 1}
+_NEUTRAL = {
+    "addi": 0,
+    "subi": 0,
+    "ori": 0,
+    "xori": 0,
+    "shli": 0,
+    "shrsi": 0,
+    "shrui": 0,
+    "muli": 1,
+    "divsi": 1,
+    "divui": 1,
+}
 
 
 def lanewise(name: str) -> Fold | None:
@@ -258,7 +273,7 @@ def _fold_integer_binary(name: str, function: Callable[[int, int, int], int | No
                     if constant is not None and int(constant) == neutral:
                         return [op.operands[other]]
             return None
-        result = function(*values, width)
+        result = function(values[0], values[1], width)
         return None if result is None else [_answer(wrap_signed(result, width), type_)]
 
     return fold

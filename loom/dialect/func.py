@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from loom.dialect.common import ABI_KINDS, AttributeDef, attribute, define, group, region, results, word
+from loom.dialect.common import ABI_KINDS, attribute, define, group, region, results, word
 from loom.dialect.rules import control, functions
+from loom.ir.definition import AttributeDef
 
 CONVENTIONS = ("host", "device", "initializer", "deinitializer")
 TEMPERATURES = ("hot", "cold")
@@ -38,13 +39,16 @@ _MIDDLE = f"(? $convention?)(? $pure?)(? $temperature?)(? $inlining?)(? target($
 define(
     "func.def",
     "A",
-    "A callable definition. Its body sees nothing of the outside; it may consist of several blocks. `pure`: deterministic, without memory effects.",
+    "A callable definition. Its body sees nothing of the outside; it may consist of several blocks. "
+    "`pure`: deterministic, without memory effects.",
     f"(? $public?)(? $retain?){_MIDDLE}{TAIL.format(region='body')} &body",
     attributes=(*MODIFIERS, *_INTERFACE, *SIGNATURE),
     regions=(region("body", ("func.return",), isolated=True, blocks="any"),),
     traits="symbol module_level function",
     verify=functions.function,
-    example="func.def public pure @twice(%x: i32) -> (i32) {\n  %y = scalar.addi %x, %x : i32\n  func.return %y : i32\n}",
+    example=(
+        "func.def public pure @twice(%x: i32) -> (i32) {\n  %y = scalar.addi %x, %x : i32\n  func.return %y : i32\n}"
+    ),
 )
 define(
     "func.decl",

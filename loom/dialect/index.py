@@ -60,7 +60,8 @@ define(
 define(
     "index.cast",
     "A",
-    "Between index or offset and integers, or between the two: into index sign-extends (i1: 0 or 1), into offset zero-extends, out of either keeps the low bits.",
+    "Between index or offset and integers, or between the two: into index sign-extends (i1: 0 or 1), "
+    "into offset zero-extends, out of either keeps the low bits.",
     " %operand : ~operand to ~result",
     operands=(one("operand", SCALAR),),
     results=(result("result", SCALAR),),

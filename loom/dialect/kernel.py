@@ -40,8 +40,11 @@ _GROUP = OpaqueType("kernel.async.group")
 define(
     "kernel.def",
     "A",
-    "A kernel. The first list is the workload, from which the first region computes the launch; the second is the device interface, which the second region sees.",
-    "(? $public?)(? $retain?)(? target($target)?)(? export($export)?)(? linkage($linkage)?) $sym_name!arguments(config)(? where [$where]?) &config launch!arguments(body)(? where [$launch_where]?) &body",
+    "A kernel. The first list is the workload, from which the first region computes the launch; the "
+    "second is the device interface, which the second region sees.",
+    "(? $public?)(? $retain?)(? target($target)?)(? export($export)?)(? linkage($linkage)?) "
+    "$sym_name!arguments(config)(? where [$where]?) &config launch!arguments(body)(? where "
+    "[$launch_where]?) &body",
     attributes=(
         attribute("public", "keyword", optional=True),
         attribute("retain", "keyword", optional=True),
@@ -58,7 +61,11 @@ define(
     ),
     traits="symbol module_level kernel",
     verify=functions.kernel,
-    example="kernel.def @fill(%n: index) {\n  kernel.launch.config workgroups(%n, %n, %n) workgroup_size(%n, %n, %n) : index\n} launch(%out: buffer) {\n  kernel.return\n}",
+    example=(
+        "kernel.def @fill(%n: index) "
+        "{\n  kernel.launch.config workgroups(%n, %n, %n) workgroup_size(%n, %n, %n) : index\n} "
+        "launch(%out: buffer) {\n  kernel.return\n}"
+    ),
 )
 define(
     "kernel.decl",
@@ -75,7 +82,8 @@ define(
     "kernel.launch.config",
     "A",
     "Ends the launch region: how many workgroups of how many work items along x, y and z.",
-    " workgroups(%workgroups) workgroup_size(%workgroup_size)(? cluster_size(%cluster_size)?)(? dynamic_workgroup_storage(%dynamic_workgroup_storage)?) : ~workgroups[0]",
+    " workgroups(%workgroups) workgroup_size(%workgroup_size)(? cluster_size(%cluster_size)?)(? "
+    "dynamic_workgroup_storage(%dynamic_workgroup_storage)?) : ~workgroups[0]",
     operands=(
         group("workgroups", INDEX_ONLY),
         group("workgroup_size", INDEX_ONLY),
@@ -233,7 +241,8 @@ for _level, _attributes in (("subgroup", _CLUSTER), ("workgroup", ())):
         define(
             f"kernel.{_level}.vote.{_name}",
             "A" if _level == "subgroup" else "B",
-            f"Whether {_name} active work item{'s' if _name == 'all' else ''} of the {_level} give{'' if _name == 'all' else 's'} true.",
+            f"Whether {_name} active work item{'s' if _name == 'all' else ''} of the {_level} give{'' if _name == 'all' else 's'} "
+            "true.",
             " %value : ~value",
             operands=(one("value", BOOL),),
             results=(result("result", BOOL, I1),),
@@ -321,7 +330,7 @@ define(
     example='kernel.assert %c "out of range" : i1',
 )
 _DIRECTION = word("direction", DIRECTIONS)
-for _name, _masked, _attributes, _doc in (
+for _name, _masked, _extra, _doc in (
     ("copy", False, (_DIRECTION,), "Starts a copy between two views of equal footprint."),
     ("copy.mask", True, (_DIRECTION,), "Starts a copy where the predicate is true."),
     ("gather", False, (), "Starts a subgroup-collective gather; the destination has a leading lane axis."),
@@ -331,10 +340,11 @@ for _name, _masked, _attributes, _doc in (
         f"kernel.async.{_name}",
         "B",
         _doc,
-        f" %source to %destination{', %mask' if _masked else ''} {{}} : ~source to ~destination{', ~mask' if _masked else ''} -> ~result",
+        f" %source to %destination{', %mask' if _masked else ''} {{}} : ~source to ~destination{', ~mask' if _masked else ''} "
+        "-> ~result",
         operands=(one("source", VIEW), one("destination", VIEW), *((one("mask", BOOL),) if _masked else ())),
         results=(result("result", ASYNC_TOKEN, _TOKEN),),
-        attributes=(*CACHE, *_attributes),
+        attributes=(*CACHE, *_extra),
         traits="reads writes device",
         verify=functions.async_copy,
     )
@@ -364,7 +374,8 @@ for _name, _masked in (("cluster.gather", False), ("cluster.gather.mask", True))
         f"kernel.async.{_name}",
         "C",
         "Starts a gather shared by the workgroups of a cluster; `using` gives the mask of workgroups.",
-        f" %source to %destination using %workgroups{', %mask' if _masked else ''} {{}} : ~source to ~destination, ~workgroups{', ~mask' if _masked else ''} -> ~result",
+        f" %source to %destination using %workgroups{', %mask' if _masked else ''} {{}} : ~source to "
+        f"~destination, ~workgroups{', ~mask' if _masked else ''} -> ~result",
         operands=(
             one("source", VIEW),
             one("destination", VIEW),

@@ -7,7 +7,6 @@ from loom.dialect.common import (
     INDEX_ONLY,
     REGISTER,
     STORAGE,
-    AttributeDef,
     attribute,
     define,
     group,
@@ -21,6 +20,7 @@ from loom.dialect.common import (
 )
 from loom.dialect.func import ABI, CONVENTIONS, EXPORT, INLINING, SIGNATURE, TAIL
 from loom.dialect.rules import control, low, values
+from loom.ir.definition import AttributeDef
 
 ALLOCATIONS = ("virtual", "assigned", "fixed")
 SCHEDULES = ("free", "constrained", "locked", "phased")
@@ -66,7 +66,8 @@ define(
     "low.func.decl",
     "B",
     "A dependency on a function on registers: native code, an object, or another module.",
-    f"{_HEAD}{_MODE_TEXT}(? import($import_kind, $import_symbol)?){_TARGET_TEXT}{ABI}(? abi_layout($abi_layout)?){EXPORT}{TAIL.format(region='signature')}(? signature = $signature?)",
+    f"{_HEAD}{_MODE_TEXT}(? import($import_kind, $import_symbol)?){_TARGET_TEXT}{ABI}(? "
+    f"abi_layout($abi_layout)?){EXPORT}{TAIL.format(region='signature')}(? signature = $signature?)",
     attributes=(
         *_FUNCTION,
         word("import_kind", ("native", "rocasm", "object"), optional=True),
@@ -81,7 +82,9 @@ define(
     "low.kernel.def",
     "A",
     "A kernel on registers. Entry arguments are its direct scalars, buffers are `low.resource` results.",
-    f"(? $retain?){_MODE_TEXT}{_TARGET_TEXT}(? abi_layout($abi_layout)?)(? export($export)?)(? linkage($linkage)?)(? workgroup_size($workgroup_size)?)(? workgroup_count($workgroup_count)?)(? cluster_size($cluster_size)?) $sym_name!arguments(body)(? where [$where]?) !low_body",
+    f"(? $retain?){_MODE_TEXT}{_TARGET_TEXT}(? abi_layout($abi_layout)?)(? export($export)?)(? "
+    "linkage($linkage)?)(? workgroup_size($workgroup_size)?)(? workgroup_count($workgroup_count)?)(? "
+    "cluster_size($cluster_size)?) $sym_name!arguments(body)(? where [$where]?) !low_body",
     attributes=(
         attribute("retain", "keyword", optional=True),
         *_MODES,
@@ -259,7 +262,8 @@ define(
     "low.scf.for",
     "B",
     "A structured counted loop on registers.",
-    "(? $signed?) [%lower to %upper step %step](? iter_args!typed(inits)?)(? -> (~results)?)(? unroll(%unroll_factor)?)(? $unroll?) do!arguments(body) &body",
+    "(? $signed?) [%lower to %upper step %step](? iter_args!typed(inits)?)(? -> (~results)?)(? "
+    "unroll(%unroll_factor)?)(? $unroll?) do!arguments(body) &body",
     operands=(
         one("lower", REGISTER),
         one("upper", REGISTER),
@@ -321,7 +325,9 @@ define(
     attributes=(integer("offset", optional=True, minimum=0), integer("byte_length", minimum=0)),
     same=("storage result",),
     traits="pure",
-    example="%v = low.storage.view %s {offset = 16, byte_length = 64} : low.storage<workgroup> -> low.storage<workgroup>",
+    example=(
+        "%v = low.storage.view %s {offset = 16, byte_length = 64} : low.storage<workgroup> -> low.storage<workgroup>"
+    ),
 )
 define(
     "low.storage.address",
@@ -385,7 +391,8 @@ for _name, _tier, _doc in (
 define(
     "low.invoke",
     "A",
-    "Runs a function on registers from a source function; it is inlined and then scheduled and allocated with its caller.",
+    "Runs a function on registers from a source function; it is inlined and then scheduled and "
+    "allocated with its caller.",
     "(? $pure?) $callee(%arguments) : (~arguments)(? -> (~results)?)",
     operands=(group("arguments"),),
     results=(results(),),

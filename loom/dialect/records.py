@@ -6,7 +6,6 @@ from loom.dialect.common import (
     ANY,
     OFFSET_ONLY,
     SCALAR,
-    AttributeDef,
     attribute,
     define,
     group,
@@ -16,6 +15,7 @@ from loom.dialect.common import (
     results,
 )
 from loom.dialect.rules import values
+from loom.ir.definition import AttributeDef
 
 for _name, _doc in (("constant", "A module-wide constant."), ("variable", "A module-wide variable.")):
     define(

@@ -134,8 +134,23 @@ CONVERSIONS = {
 CLAMP_MODES = ("ordered", "number", "ieee")
 GELU_FORMS = ("erf", "tanh", "logistic")
 COMMUTATIVE = frozenset(
-    ("addi", "muli", "minsi", "maxsi", "minui", "maxui", "andi", "ori", "xori")
-    + ("addf", "mulf", "minimumf", "maximumf", "minnumf", "maxnumf")
+    (
+        "addi",
+        "muli",
+        "minsi",
+        "maxsi",
+        "minui",
+        "maxui",
+        "andi",
+        "ori",
+        "xori",
+        "addf",
+        "mulf",
+        "minimumf",
+        "maximumf",
+        "minnumf",
+        "maxnumf",
+    )
 )
 
 _BINARY = "%lhs, %rhs : ~result"
@@ -231,7 +246,8 @@ def _declare() -> None:
     define(
         "scalar.clampf",
         "A",
-        "The value held between two bounds: `ordered` by compare and select, `number` by minnum and maxnum, `ieee` propagating NaN.",
+        "The value held between two bounds: `ordered` by compare and select, `number` by minnum and "
+        "maxnum, `ieee` propagating NaN.",
         "<$mode(?, $fastmath?)> %value, %lower, %upper : ~result",
         operands=(one("value", FLOAT), one("lower", FLOAT), one("upper", FLOAT)),
         results=(result("result", FLOAT, "value"),),

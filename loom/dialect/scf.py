@@ -25,8 +25,11 @@ YIELD = ("scf.yield",)
 define(
     "scf.for",
     "A",
-    "A counted loop over [lower, upper) by a positive step. The values after `=` in the parentheses start the carried values; `scf.yield` gives the next ones; the results are the last ones. `unroll`, `pipeline` and `schedule` never change results.",
-    " !loop(body)(? -> (~results)?)(? pipeline(%pipeline_depth)?)(? unroll(%unroll_factor)?)(? $unroll?)(? schedule($schedule)?) &body",
+    "A counted loop over [lower, upper) by a positive step. The values after `=` in the parentheses "
+    "start the carried values; `scf.yield` gives the next ones; the results are the last ones. "
+    "`unroll`, `pipeline` and `schedule` never change results.",
+    " !loop(body)(? -> (~results)?)(? pipeline(%pipeline_depth)?)(? unroll(%unroll_factor)?)(? "
+    "$unroll?)(? schedule($schedule)?) &body",
     operands=(
         one("lower", INDEX_LIKE),
         one("upper", INDEX_LIKE),
@@ -59,13 +62,17 @@ define(
 define(
     "scf.while",
     "A",
-    "Runs the first region; while its `scf.condition` is true the forwarded values enter the `do` region, whose yield starts the next round. When false they are the results.",
+    "Runs the first region; while its `scf.condition` is true the forwarded values enter the `do` "
+    "region, whose yield starts the next round. When false they are the results.",
     "(?(!bindings(before, inits))?)(? -> (~results)?) &before do(?!arguments(after)?) &after",
     operands=(group("inits"),),
     results=(results("results", ANY, infer=values.like_group("inits")),),
     regions=(region("before", ("scf.condition",)), region("after", YIELD, implicit="scf.yield")),
     verify=control.while_loop,
-    example="%r = scf.while(%p = %a : i32) -> (i32) {\n  scf.condition %c, %p : i1, i32\n} do(%q: i32) {\n  scf.yield %q : i32\n}",
+    example=(
+        "%r = scf.while(%p = %a : i32) -> (i32) {\n  scf.condition %c, %p : i1, i32\n} do(%q: i32) "
+        "{\n  scf.yield %q : i32\n}"
+    ),
 )
 define(
     "scf.condition",
@@ -112,7 +119,10 @@ define(
         region("default", YIELD, implicit="scf.yield"),
     ),
     verify=control.switch,
-    example="%r = scf.switch %i -> (f32) {\n  case 0 {\n    scf.yield %x : f32\n  }\n  default {\n    scf.yield %y : f32\n  }\n}",
+    example=(
+        "%r = scf.switch %i -> (f32) {\n  case 0 {\n    scf.yield %x : f32\n  }\n  default "
+        "{\n    scf.yield %y : f32\n  }\n}"
+    ),
 )
 define(
     "scf.lookup",

@@ -100,7 +100,9 @@ class SymbolChecker:
         expected: Any = callee.attributes.get("result_types", ())
         mapping = dict(zip(parameters, arguments, strict=True))
         bound = [t.substitute(mapping) for t in expected]
-        if len(bound) != len(results) or not all(_compatible(a, b, mapping) for a, b in zip(bound, results, strict=True)):
+        if len(bound) != len(results) or not all(
+            _compatible(a, b, mapping) for a, b in zip(bound, results, strict=True)
+        ):
             self.verifier.report(
                 op,
                 "SYMBOL/004",
@@ -127,9 +129,7 @@ class SymbolChecker:
         for p, a in zip(parameters, arguments, strict=True):
             mapping[p] = a
             if not accepts(p.type.substitute(mapping), a.type):
-                self.verifier.report(
-                    op, "SYMBOL/004", f"%{p.name} of @{callee.symbol} is {p.type}, {a.type} is given"
-                )
+                self.verifier.report(op, "SYMBOL/004", f"%{p.name} of @{callee.symbol} is {p.type}, {a.type} is given")
                 return False
         return True
 
@@ -221,7 +221,9 @@ class SymbolChecker:
     def global_access(self, op: Operation, top: Operation) -> None:
         """global.load and global.store"""
         kinds = ("global.variable",) if op.name == "global.store" else ("global.variable", "global.constant")
-        found = self.find(op, str(op.attributes["global"]), kinds, "a global variable" if len(kinds) == 1 else "a global")
+        found = self.find(
+            op, str(op.attributes["global"]), kinds, "a global variable" if len(kinds) == 1 else "a global"
+        )
         type_ = op.results[0].type if op.results else op.operands[0].type
         if found is not None and found.attributes["type"] is not type_:
             self.verifier.report(
@@ -248,7 +250,9 @@ class SymbolChecker:
                     bound = [a.type for a, s in zip(given, sides, strict=False) if s == side]
                     if sides and bound != list(gives):
                         self.verifier.report(
-                            op, "SYMBOL/004", f"@{callee.symbol} gives ({_text(gives)}), {side}({_text(bound)}) binds it"
+                            op,
+                            "SYMBOL/004",
+                            f"@{callee.symbol} gives ({_text(gives)}), {side}({_text(bound)}) binds it",
                         )
                         break
 
@@ -354,7 +358,8 @@ def _text(types: Sequence[Type]) -> str:
     return ", ".join(str(t) for t in types)
 
 
-_TARGETS = tuple(f"{f}.target" for f in ("amdgpu", "x86", "spirv", "llvmir", "vm", "wasm", "ireevm", "test")) + (
+_TARGETS = (
+    *(f"{f}.target" for f in ("amdgpu", "x86", "spirv", "llvmir", "vm", "wasm", "ireevm", "test")),
     "target.decl",
     "target.generic",
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from loom.dialect.common import INDEX_ONLY, AttributeDef, attribute, define, integer, result, word
+from loom.dialect.common import INDEX_ONLY, attribute, define, integer, result, word
 from loom.ir import INDEX
+from loom.ir.definition import AttributeDef
 
 _LIMITS = (
     "contract_feature_bits", "default_pointer_bitwidth", "index_bitwidth", "max_flat_grid_size",

@@ -11,7 +11,9 @@ _SELECTION = (
     attribute("requires", "encodings", optional=True),
 )
 _PRIORITY = integer("priority", optional=True)
-_MODIFIERS = "(? $public?)(? $retain?)(? $convention?)(? $pure?)(? $temperature?)(? target($target)?)(? requires [$requires]?)"
+_MODIFIERS = (
+    "(? $public?)(? $retain?)(? $convention?)(? $pure?)(? $temperature?)(? target($target)?)(? requires [$requires]?)"
+)
 _ATTRIBUTES = (*(m for m in MODIFIERS if m.name != "inlining"), *_SELECTION)
 
 define(
@@ -28,13 +30,17 @@ define(
 define(
     "template.def",
     "A",
-    "One implementation of a family. `where` and `requires` are conditions of its selection; of those that remain the highest priority wins.",
+    "One implementation of a family. `where` and `requires` are conditions of its selection; of those "
+    "that remain the highest priority wins.",
     f"<$family>{_MODIFIERS}(? priority($priority)?){TAIL.format(region='body')} &body",
     attributes=(attribute("family", "symbol"), *_ATTRIBUTES, _PRIORITY, *SIGNATURE),
     regions=(region("body", ("template.return",), isolated=True, blocks="any"),),
     traits="symbol module_level function",
     verify=functions.function,
-    example="template.def<@motif.squash> priority(1) @squash_any(%x: f32, %limit: index) -> (f32) {\n  template.return %x : f32\n}",
+    example=(
+        "template.def<@motif.squash> priority(1) @squash_any(%x: f32, %limit: index) -> (f32) "
+        "{\n  template.return %x : f32\n}"
+    ),
 )
 define(
     "template.ukernel",

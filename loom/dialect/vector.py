@@ -594,7 +594,10 @@ def _declare_arithmetic() -> None:
         results=(result("result", INTEGER_VECTOR),),
         attributes=(word("nan", ("zero", "max")), word("tie", ("lower", "upper"))),
         traits="pure",
-        example="%r = vector.table.quantize %x, %t {nan = zero, tie = lower} : vector<4xf32>, vector<15xf32> -> vector<4xi32>",
+        example=(
+            "%r = vector.table.quantize %x, %t {nan = zero, tie = lower} : vector<4xf32>, vector<15xf32> "
+            "-> vector<4xi32>"
+        ),
     )
     for name, doc in (
         ("bitpack", "The low bits of each lane as one little-endian bit stream."),
@@ -655,9 +658,33 @@ def _declare_arithmetic() -> None:
     )
     for name, tier, signs, operand, accumulator, ratio, doc in (
         ("dot2f", "A", (), HALF_VECTOR, F32_VECTOR, 2, "Each result lane adds two products of 16-bit floats in f32."),
-        ("dot4i", "A", DOT_SIGNS, BYTE_VECTOR, WORD_VECTOR, 4, "Each result lane adds four products of bytes, modulo 2^32."),
-        ("dot8i4", "A", DOT8_SIGNS, WORD_VECTOR, WORD_VECTOR, 1, "Each result lane adds eight products of packed nibbles."),
-        ("dot4f8", "B", DOT_F8, WORD_VECTOR, F32_VECTOR, 1, "Each result lane adds four products of packed 8-bit floats."),
+        (
+            "dot4i",
+            "A",
+            DOT_SIGNS,
+            BYTE_VECTOR,
+            WORD_VECTOR,
+            4,
+            "Each result lane adds four products of bytes, modulo 2^32.",
+        ),
+        (
+            "dot8i4",
+            "A",
+            DOT8_SIGNS,
+            WORD_VECTOR,
+            WORD_VECTOR,
+            1,
+            "Each result lane adds eight products of packed nibbles.",
+        ),
+        (
+            "dot4f8",
+            "B",
+            DOT_F8,
+            WORD_VECTOR,
+            F32_VECTOR,
+            1,
+            "Each result lane adds four products of packed 8-bit floats.",
+        ),
     ):
         tail = "~result" if name == "dot8i4" else "~lhs, ~acc" if name == "dot4f8" else "~lhs, ~rhs, ~acc"
         define(
@@ -682,12 +709,17 @@ def _declare_fragments() -> None:
         "Gives a payload its matrix role: lhs is [m, k], rhs [k, n], init and result [m, n].",
         "<$role> %vector shape [(?blocks(%blocks), ?)%rows, %columns](? using !keyed?)(? where [$where]?) : ~result",
         operands=(
-            one("vector", VECTOR), maybe("blocks", INDEX_ONLY), one("rows", INDEX_ONLY), one("columns", INDEX_ONLY),
+            one("vector", VECTOR),
+            maybe("blocks", INDEX_ONLY),
+            one("rows", INDEX_ONLY),
+            one("columns", INDEX_ONLY),
             group("auxiliary"),
         ),
         results=(result("result", VECTOR, "vector"),),
         attributes=(
-            role, attribute("auxiliary_keys", "words", optional=True), attribute("where", "predicates", optional=True)
+            role,
+            attribute("auxiliary_keys", "words", optional=True),
+            attribute("where", "predicates", optional=True),
         ),
         same=("result vector",),
         traits="pure",
@@ -699,9 +731,7 @@ def _declare_fragments() -> None:
         "A",
         "Wave-collective load of a view tile into per-lane payloads.",
         "<$role> %view[@indices] shape [%rows, %columns](? using !keyed?) {} : ~view -> ~result",
-        operands=(
-            one("view", VIEW), _INDEX, one("rows", INDEX_ONLY), one("columns", INDEX_ONLY), group("auxiliary")
-        ),
+        operands=(one("view", VIEW), _INDEX, one("rows", INDEX_ONLY), one("columns", INDEX_ONLY), group("auxiliary")),
         results=(result("result", VECTOR),),
         attributes=(role, indices(), attribute("auxiliary_keys", "words", optional=True), *CACHE),
         traits="reads convergent",
@@ -756,7 +786,10 @@ def _declare_fragments() -> None:
             attributes=(attribute("auxiliary_keys", "words", optional=True),),
             traits="pure",
             verify=values.keyed,
-            example=f"%r = vector.{name} %p using %s {{scale = %v : vector<1xi32>}} : vector<4xi32>, encoding<schema> -> vector<16xf32>",
+            example=(
+                f"%r = vector.{name} %p using %s {{scale = %v : vector<1xi32>}} : vector<4xi32>, "
+                "encoding<schema> -> vector<16xf32>"
+            ),
         )
     define(
         "vector.transform",

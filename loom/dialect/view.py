@@ -109,7 +109,11 @@ define(
     same=("result expected replacement",),
     traits="reads writes atomic",
     verify=memory.exchange_access,
-    example="%o = view.atomic.cmpxchg %e, %n, %v[%i] {failure_ordering = relaxed, scope = device, success_ordering = acq_rel} : i32, view<4xi32> -> i32",
+    example=(
+        "%o = view.atomic.cmpxchg %e, %n, %v[%i] "
+        "{failure_ordering = relaxed, scope = device, success_ordering = acq_rel} : i32, view<4xi32> -> "
+        "i32"
+    ),
 )
 define(
     "view.atomic.load",

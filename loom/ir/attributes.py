@@ -50,8 +50,8 @@ class EncodingAttribute:
 class Ref:
     """A reference to a value of the op that holds the attribute.
 
-    For ``*.assume`` it counts the op's operands; for the ``where`` of a signature it counts the arguments first, then the
-    declared results. Being an index, it survives renaming, replacing and cloning.
+    For ``*.assume`` it counts the op's operands; for the ``where`` of a signature it counts the arguments first,
+    then the declared results. Being an index, it survives renaming, replacing and cloning.
     """
 
     index: int
@@ -66,8 +66,8 @@ class Predicate:
 
 
 Attribute: TypeAlias = (
-    "bool | int | float | str | Word | SymbolRef | Type | EncodingAttribute | Predicate | None"
-    " | tuple[Attribute, ...] | dict[str, Attribute]"
+    "bool | int | float | str | Word | SymbolRef | Type | EncodingAttribute | Predicate"
+    " | tuple[Attribute, ...] | dict[str, Attribute] | None"
 )
 
 PREDICATES: Mapping[str, tuple[int, str]] = {

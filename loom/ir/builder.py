@@ -66,10 +66,10 @@ class Builder:
     ) -> Operation:
         """Create and insert an op.
 
-        ``operands`` is a flat sequence, or a mapping from declared names to a value, a list (groups) or None (absent); an op
-        with several groups needs the mapping. ``result_types`` may be left out where the declaration infers them. Regions
-        left out are made empty (one block each; optional ones without). Raises ``ValueError`` for an unknown op, missing
-        operands or types that cannot be inferred.
+        ``operands`` is a flat sequence, or a mapping from declared names to a value, a list (groups) or None
+        (absent); an op with several groups needs the mapping. ``result_types`` may be left out where the declaration
+        infers them. Regions left out are made empty (one block each; optional ones without). Raises ``ValueError``
+        for an unknown op, missing operands or types that cannot be inferred.
         """
         definition = lookup(name) if isinstance(name, str) else name
         if definition is None:

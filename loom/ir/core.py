@@ -1,8 +1,8 @@
 """The object model: values, operations, blocks, regions, modules.
 
-Operations of a block form a doubly linked list, so inserting, moving and erasing cost the same anywhere; iterating is safe
-against erasing the current operation. A value knows its users; a type that names values is known to them too, so that
-replacing a value also rewrites the types that mention it.
+Operations of a block form a doubly linked list, so inserting, moving and erasing cost the same anywhere; iterating
+is safe against erasing the current operation. A value knows its users; a type that names values is known to them
+too, so that replacing a value also rewrites the types that mention it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ class Value:
 
     __slots__ = ("dim_types", "index", "name", "owner", "type", "type_users", "users")
 
-    def __init__(self, type_: Type, owner: Operation | Block | None = None, index: int = 0, name: str | None = None) -> None:
+    def __init__(
+        self, type_: Type, owner: Operation | Block | None = None, index: int = 0, name: str | None = None
+    ) -> None:
         self.type = type_
         self.owner = owner
         self.index = index
@@ -94,8 +96,9 @@ class Value:
 class Operation:
     """One operation. Make them with :class:`loom.ir.Builder` or :meth:`create`; erase with :meth:`erase`.
 
-    ``operands`` is flat; ``segments`` holds the size of every operand group in declaration order when the op declares an
-    optional or variadic one, else None. Assign operands only through the methods, so that uses stay right.
+    ``operands`` is flat; ``segments`` holds the size of every operand group in declaration order when the op
+    declares an optional or variadic one, else None. Assign operands only through the methods, so that uses stay
+    right.
     """
 
     __slots__ = (
@@ -161,7 +164,7 @@ class Operation:
         """Where the op stands in the source, computed on first use."""
         location = self._location
         if location is None or location.__class__ is Location:
-            return location  # type: ignore[no-any-return]
+            return location
         source, start, end = location
         made: Location = source.span(start, end)
         self._location = made
@@ -387,7 +390,8 @@ class Operation:
     ) -> Operation:
         """Copy the op with its regions, detached.
 
-        ``mapping`` gives replacements of values from outside and is extended by the copies of all values defined inside.
+        ``mapping`` gives replacements of values from outside and is extended by the copies of all values defined
+        inside.
         """
         return _clone(self, {} if mapping is None else mapping, {} if block_mapping is None else block_mapping)
 

@@ -30,7 +30,8 @@ class OperandDef:
     count: str = "one"
 
 
-# How the type of a result follows from the op: the name of an operand it equals, or a function of operands and attributes.
+# How the type of a result follows from the op: the name of an operand it equals, or a function of operands and
+# attributes.
 Inference: TypeAlias = "str | Type | Callable[[Operation], Type | None]"
 
 
@@ -48,8 +49,9 @@ class ResultDef:
 class AttributeDef:
     """A declared attribute.
 
-    ``kind``: ``int float number bool string word symbol type encoding dict flags ints indices predicates any``. ``words``
-    lists an enum's members (or the flags'); ``default`` is what an absent attribute means and is never printed.
+    ``kind``: ``int float number bool string word symbol type encoding dict flags ints indices predicates any``.
+    ``words`` lists an enum's members (or the flags'); ``default`` is what an absent attribute means and is never
+    printed.
     """
 
     name: str
@@ -66,8 +68,8 @@ class AttributeDef:
 class RegionDef:
     """A declared region.
 
-    ``terminators`` are the op names that may end its blocks; ``implicit`` is the one that is added when none is written.
-    ``isolated``: no value from outside is visible. ``blocks``: ``one`` or ``any`` (CFG).
+    ``terminators`` are the op names that may end its blocks; ``implicit`` is the one that is added when none is
+    written. ``isolated``: no value from outside is visible. ``blocks``: ``one`` or ``any`` (CFG).
     """
 
     name: str
@@ -84,9 +86,10 @@ class OpDefinition:
 
     ``format`` is a picture of the text behind the op's name (see ``loom/text/format.py``). ``traits``: ``pure``,
     ``terminator``, ``commutative``, ``constant``, ``convergent``, ``symbol``, ``module_level``, ``reads``, ``writes``.
-    ``same`` lists groups of operands/results/… of equal type. ``fold(op, constants)`` gets a Python value or None per operand
-    and returns a list with one Python value, one :class:`~loom.ir.core.Value` or None per result, or None. ``verify(op, report)``
-    calls ``report(code, message, hint)``. ``canonical`` names the op an older spelling turns into.
+    ``same`` lists groups of operands/results/… of equal type. ``fold(op, constants)`` gets a Python value or None
+    per operand and returns a list with one Python value, one :class:`~loom.ir.core.Value` or None per result, or
+    None. ``verify(op, report)`` calls ``report(code, message, hint)``. ``canonical`` names the op an older spelling
+    turns into.
     """
 
     name: str

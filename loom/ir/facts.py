@@ -1,8 +1,8 @@
 """What is known of integer values: ranges, multiples, powers of two, and order between values.
 
 Facts are computed on demand over the definitions of a value; an analysis object caches them, so make a new one after a
-change (the module-level functions do). Nothing here is speculative: whatever a fact says holds in every execution in which
-assumptions are true.
+change (the module-level functions do). Nothing here is speculative: whatever a fact says holds in every execution in
+which assumptions are true.
 
     facts_of(value)              → Facts(low, high, multiple_of, power_of_two)
     prove("le", [a, 16])         → True, False, or None when neither follows; a, b: values or integers
@@ -23,7 +23,8 @@ from loom.ir.types import IndexType, IntegerType, OffsetType, Type
 Subject: TypeAlias = "Value | int"
 
 _I64 = (-(1 << 63), (1 << 63) - 1)
-# How far back definitions are followed, how many linear terms are kept, and how deep a proof by known inequalities may go.
+# How far back definitions are followed, how many linear terms are kept, and how deep a proof by known inequalities
+# may go.
 _DEPTH = 64
 _TERMS = 16
 _STEPS = 4
@@ -269,8 +270,8 @@ class FactAnalysis:
     def linear(self, value: Subject) -> Linear:
         """Return the value as a linear form over values that are opaque here. Looks through assumptions.
 
-        Index arithmetic wraps at 64 bits. A form is built only where nothing wraps as long as values of which nothing is
-        known stay within ±2^48, as coordinates of memory that exists do.
+        Index arithmetic wraps at 64 bits. A form is built only where nothing wraps as long as values of which
+        nothing is known stay within ±2^48, as coordinates of memory that exists do.
         """
         if isinstance(value, int):
             return Linear(value, ())
@@ -345,8 +346,9 @@ class FactAnalysis:
     def prove(self, predicate: str, arguments: Sequence[Subject], at: Operation | None = None) -> bool | None:
         """Decide a predicate.
 
-        ``predicate`` is one of the language's (``le``, ``range``, ``mul``, …), or an unsigned comparison (``ult``, ``ule``, ``ugt``,
-        ``uge``). ``at`` names an operation whose surroundings may be used: conditions of ``scf.if`` and loop bounds.
+        ``predicate`` is one of the language's (``le``, ``range``, ``mul``, …), or an unsigned comparison (``ult``,
+        ``ule``, ``ugt``, ``uge``). ``at`` names an operation whose surroundings may be used: conditions of
+        ``scf.if`` and loop bounds.
         """
         if predicate in ("min", "max"):
             predicate = "ge" if predicate == "min" else "le"
@@ -455,16 +457,17 @@ class FactAnalysis:
         if value.defining_op is not None:
             self._definition_bounds(value, value.defining_op, itself, found)
         for user in value.users:
-            if user.name == "index.assume" and (user in self._assumed_here or (at is not None and _dominates(user, at))):
+            if user.name == "index.assume" and (
+                user in self._assumed_here or (at is not None and _dominates(user, at))
+            ):
                 predicates: Any = user.attributes.get("predicates", ())
-                found.extend(self._predicate_forms(predicates, lambda ref, u=user: u.operands[ref.index]))  # type: ignore[misc]
+                found.extend(self._predicate_forms(predicates, user.operands))
         if value.is_block_argument and holder is not None and "module_level" in holder.definition.traits:
             assert block is not None
             which = "launch_where" if block.parent is not holder.regions[0] else "where"
             where: Any = holder.attributes.get(which, ())
             arguments = block.arguments
-            usable = [p for p in where if all(not isinstance(a, Ref) or a.index < len(arguments) for a in p.arguments)]
-            found.extend(self._predicate_forms(usable, lambda ref: arguments[ref.index]))
+            found.extend(self._predicate_forms(where, arguments))
         if at is not None:
             found.extend(self._conditions(at))
         return [form for form in found if any(v is value for v, _ in form.terms)]
@@ -485,14 +488,15 @@ class FactAnalysis:
                 found.append(self.linear(op.operands[0]).plus(scaled, -1))
                 found.append(scaled.plus(self.linear(op.operands[0]), -1).plus(Linear(divisor - 1, ())))
 
-    def _predicate_forms(self, predicates: Sequence[Predicate], value_of: Callable[[Ref], Value]) -> list[Linear]:
+    def _predicate_forms(self, predicates: Sequence[Predicate], values: Sequence[Value]) -> list[Linear]:
+        """Return the forms of predicates over values; what speaks of a value that is not there, or of floats, is left."""
         forms: list[Linear] = []
         for p in predicates:
             arguments: list[Linear] = []
             for a in p.arguments:
-                if isinstance(a, float):
+                if isinstance(a, float) or (isinstance(a, Ref) and a.index >= len(values)):
                     break
-                arguments.append(self.linear(value_of(a) if isinstance(a, Ref) else int(a)))
+                arguments.append(self.linear(values[a.index] if isinstance(a, Ref) else int(a)))
             else:
                 forms.extend(_comparison_forms(p.name, arguments))
         return forms
@@ -699,7 +703,11 @@ def _or(a: Facts, b: Facts) -> Facts:
 
 def _xor(a: Facts, b: Facts) -> Facts:
     either = _or(a, b)
-    return Facts(0, either.high, either.multiple_of) if a.low >= 0 and b.low >= 0 else Facts(multiple_of=either.multiple_of)
+    return (
+        Facts(0, either.high, either.multiple_of)
+        if a.low >= 0 and b.low >= 0
+        else Facts(multiple_of=either.multiple_of)
+    )
 
 
 def _shift_left(a: Facts, b: Facts) -> Facts:

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from loom.ir.types import FloatType, IndexType, IntegerType, OffsetType, Type
 
-# name → (exponent bits, mantissa bits). IEEE 754 binary formats; bf16 is f32 cut to 16 bits; f8 of OCP 8-bit floating point
-# specification 1.0 (E4M3: no infinities, one NaN; E5M2: IEEE-like).
+# name → (exponent bits, mantissa bits). IEEE 754 binary formats; bf16 is f32 cut to 16 bits; f8 of OCP 8-bit floating
+# point specification 1.0 (E4M3: no infinities, one NaN; E5M2: IEEE-like).
 FLOAT_FORMATS = {"f64": (11, 52), "f32": (8, 23), "f16": (5, 10), "bf16": (8, 7), "f8E5M2": (5, 2), "f8E4M3": (4, 3)}
 
 
@@ -49,7 +49,8 @@ def largest_finite(name: str) -> float:
 def round_float(value: float | Fraction, name: str, *, saturate: bool = False) -> float:
     """Round to the nearest value of the float type, ties to even; overflow gives an infinity.
 
-    ``f8E4M3`` has no infinities: overflow gives NaN, or with ``saturate`` (what ``fptrunc`` does) the largest finite value.
+    ``f8E4M3`` has no infinities: overflow gives NaN, or with ``saturate`` (what ``fptrunc`` does) the largest finite
+    value.
     """
     if isinstance(value, float):
         if math.isnan(value) or value == 0.0:

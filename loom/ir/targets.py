@@ -1,7 +1,7 @@
 """How lower rooms reach targets without importing them: protocols, and registries of import strings.
 
-A descriptor set tells the Low dialect which register classes and instructions a target has. The target's room implements the
-protocol; it is imported when the first function that names one of its sets is met.
+A descriptor set tells the Low dialect which register classes and instructions a target has. The target's room
+implements the protocol; it is imported when the first function that names one of its sets is met.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Protocol
 class DescriptorOperand:
     """An operand of an instruction: its name, the register classes it takes and how many units of 32 bits (or one register).
 
-    ``part`` is ``low16`` or ``high16`` where only half of the register is used. ``special`` marks an explicit operand in a
-    register that exists once (scc, m0) or that the result replaces. ``optional`` operands may be left out (pass-through).
+    ``part`` is ``low16`` or ``high16`` where only half of the register is used. ``special`` marks an explicit
+    operand in a register that exists once (scc, m0) or that the result replaces. ``optional`` operands may be left
+    out (pass-through).
     """
 
     name: str
@@ -44,8 +45,8 @@ class DescriptorResult:
 class DescriptorImmediate:
     """An immediate of an instruction.
 
-    ``bits`` and ``signed`` bound its value; ``words`` or ``values`` list an enumeration's members; ``default`` is None where it must be
-    written; ``positional`` immediates follow the operands, the others are named in braces.
+    ``bits`` and ``signed`` bound its value; ``words`` or ``values`` list an enumeration's members; ``default`` is
+    None where it must be written; ``positional`` immediates follow the operands, the others are named in braces.
     """
 
     name: str
@@ -61,8 +62,8 @@ class DescriptorImmediate:
 class Descriptor:
     """One instruction as the Low text sees it.
 
-    ``mnemonic`` is its asm spelling, None for an instruction that only has the canonical form. ``effects``: subset of ``read``, ``write``,
-    ``barrier``, ``control``.
+    ``mnemonic`` is its asm spelling, None for an instruction that only has the canonical form. ``effects``: subset
+    of ``read``, ``write``, ``barrier``, ``control``.
     """
 
     key: str

@@ -1,13 +1,13 @@
 """Types: immutable, interned, so that equality is identity.
 
-A type may name SSA values as dimensions (``view<[%n]xf32>``). Such a type is interned in the first value it names, so it
-lives exactly as long as that value; all other types live in one table per class.
+A type may name SSA values as dimensions (``view<[%n]xf32>``). Such a type is interned in the first value it names,
+so it lives exactly as long as that value; all other types live in one table per class.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, cast
 
 if TYPE_CHECKING:
     from loom.ir.attributes import EncodingAttribute
@@ -25,7 +25,7 @@ class Type:
     """Base of all types. ``values`` lists the SSA values the type names, in order, without repetition removed."""
 
     __slots__ = ("_text", "values")
-    _table: dict[Any, Any] = {}
+    _table: ClassVar[dict[Any, Any]] = {}
     _text: str | None
     values: tuple[Value, ...]
 
@@ -95,6 +95,7 @@ class IntegerType(ScalarType):
     width: int
 
     def __new__(cls, width: int) -> IntegerType:
+        """Return the one instance."""
         made, fresh = _intern(cls, (width,), ())
         if fresh:
             made.width = width
@@ -115,6 +116,7 @@ class FloatType(ScalarType):
     width: int
 
     def __new__(cls, name: str) -> FloatType:
+        """Return the one instance."""
         made, fresh = _intern(cls, (name,), ())
         if fresh:
             made.name = name
@@ -130,6 +132,7 @@ class _Singleton(Type):
     text = ""
 
     def __new__(cls) -> Any:
+        """Return the one instance."""
         return _intern(cls, (), ())[0]
 
     def _format(self, name_of: NameOf) -> str:
@@ -205,6 +208,7 @@ class VectorType(ShapedType):
     __slots__ = ()
 
     def __new__(cls, dims: tuple[Dim, ...], element: ScalarType) -> VectorType:
+        """Return the one instance."""
         dims = tuple(dims)
         made, fresh = _intern(cls, (dims, element), _named(*dims))
         if fresh:
@@ -215,6 +219,7 @@ class VectorType(ShapedType):
         return f"vector<{format_dims(self.dims, name_of)}{self.element}>"
 
     def substitute(self, mapping: Mapping[Value, Value]) -> Type:
+        """Return the type with named values replaced."""
         return VectorType(_map_dims(self.dims, mapping), self.element) if self.values else self
 
 
@@ -228,6 +233,7 @@ class TensorType(ShapedType):
     def __new__(
         cls, dims: tuple[Dim, ...], element: ScalarType, encoding: EncodingAttribute | Value | None = None
     ) -> TensorType:
+        """Return the one instance."""
         dims = tuple(dims)
         made, fresh = _intern(cls, (dims, element, encoding), _named(*dims, encoding))
         if fresh:
@@ -239,6 +245,7 @@ class TensorType(ShapedType):
         return f"{self.keyword}<{format_dims(self.dims, name_of)}{self.element}{tail}>"
 
     def substitute(self, mapping: Mapping[Value, Value]) -> Type:
+        """Return the type with named values replaced."""
         if not self.values:
             return self
         return type(self)(_map_dims(self.dims, mapping), self.element, _map_layout(self.encoding, mapping))
@@ -254,8 +261,8 @@ class TileType(TensorType):
 class ViewType(ShapedType):
     """``view<d0xd1xT, layout, align(N)>``: non-owning typed window on a buffer.
 
-    ``layout`` is None for dense row-major, else an encoding attribute or a value of type ``encoding<…>``; ``alignment`` is
-    the per-access byte alignment, None for the element's own.
+    ``layout`` is None for dense row-major, else an encoding attribute or a value of type ``encoding<…>``;
+    ``alignment`` is the per-access byte alignment, None for the element's own.
     """
 
     __slots__ = ("alignment", "layout")
@@ -269,6 +276,7 @@ class ViewType(ShapedType):
         layout: EncodingAttribute | Value | None = None,
         alignment: int | None = None,
     ) -> ViewType:
+        """Return the one instance."""
         dims = tuple(dims)
         made, fresh = _intern(cls, (dims, element, layout, alignment), _named(*dims, layout))
         if fresh:
@@ -282,6 +290,7 @@ class ViewType(ShapedType):
         return f"view<{format_dims(self.dims, name_of)}{self.element}{tail}>"
 
     def substitute(self, mapping: Mapping[Value, Value]) -> Type:
+        """Return the type with named values replaced."""
         if not self.values:
             return self
         return ViewType(_map_dims(self.dims, mapping), self.element, _map_layout(self.layout, mapping), self.alignment)
@@ -309,6 +318,7 @@ class EncodingType(Type):
     role: str | None
 
     def __new__(cls, role: str | None = None) -> EncodingType:
+        """Return the one instance."""
         made, fresh = _intern(cls, (role,), ())
         if fresh:
             made.role = role
@@ -321,8 +331,8 @@ class EncodingType(Type):
 class RegisterType(Type):
     """``reg<amdgpu.vgpr x2 @ 4>``: a Low value.
 
-    ``units`` is the number of consecutive registers; ``location`` is the index of the first physical register, None while
-    the value is virtual. Classes of a single register (``amdgpu.vcc``) have no location.
+    ``units`` is the number of consecutive registers; ``location`` is the index of the first physical register, None
+    while the value is virtual. Classes of a single register (``amdgpu.vcc``) have no location.
     """
 
     __slots__ = ("location", "register_class", "units")
@@ -331,6 +341,7 @@ class RegisterType(Type):
     location: int | None
 
     def __new__(cls, register_class: str, units: int = 1, location: int | None = None) -> RegisterType:
+        """Return the one instance."""
         made, fresh = _intern(cls, (register_class, units, location), ())
         if fresh:
             made.register_class, made.units, made.location = register_class, units, location
@@ -356,6 +367,7 @@ class StorageType(Type):
     space: str
 
     def __new__(cls, space: str) -> StorageType:
+        """Return the one instance."""
         made, fresh = _intern(cls, (space,), ())
         if fresh:
             made.space = space
@@ -381,6 +393,7 @@ class OpaqueType(Type):
     name: str
 
     def __new__(cls, name: str) -> OpaqueType:
+        """Return the one instance."""
         made, fresh = _intern(cls, (name,), ())
         if fresh:
             made.name = name
@@ -397,6 +410,7 @@ class PoolType(Type):
     size: Dim
 
     def __new__(cls, size: Dim) -> PoolType:
+        """Return the one instance."""
         made, fresh = _intern(cls, (size,), _named(size))
         if fresh:
             made.size = size
@@ -406,6 +420,7 @@ class PoolType(Type):
         return f"pool<{self.size}>" if isinstance(self.size, int) else f"pool<[{name_of(self.size)}]>"
 
     def substitute(self, mapping: Mapping[Value, Value]) -> Type:
+        """Return the type with named values replaced."""
         return PoolType(_map_dims((self.size,), mapping)[0]) if self.values else self
 
 
@@ -416,6 +431,7 @@ class GroupType(Type):
     scope: str
 
     def __new__(cls, scope: str) -> GroupType:
+        """Return the one instance."""
         made, fresh = _intern(cls, (scope,), ())
         if fresh:
             made.scope = scope
@@ -433,6 +449,7 @@ class FunctionType(Type):
     results: tuple[Type, ...]
 
     def __new__(cls, inputs: tuple[Type, ...], results: tuple[Type, ...]) -> FunctionType:
+        """Return the one instance."""
         inputs, results = tuple(inputs), tuple(results)
         values = tuple(v for t in (*inputs, *results) for v in t.values)
         made, fresh = _intern(cls, (inputs, results), values)
@@ -447,6 +464,7 @@ class FunctionType(Type):
         )
 
     def substitute(self, mapping: Mapping[Value, Value]) -> Type:
+        """Return the type with named values replaced."""
         if not self.values:
             return self
         return FunctionType(

@@ -1,7 +1,8 @@
 """Verification: what every module must satisfy before anything else looks at it.
 
-The generic part follows the op declarations: counts, types, attributes, terminators, dominance, isolation. Each op's own rules are the
-``verify`` of its declaration; rules about symbols and whole modules are module checks, registered by import string.
+The generic part follows the op declarations: counts, types, attributes, terminators, dominance, isolation. Each op's
+own rules are the ``verify`` of its declaration; rules about symbols and whole modules are module checks, registered
+by import string.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class Verifier:
 
     def __init__(self) -> None:
         self.diagnostics: list[Diagnostic] = []
-        self.accepted: dict[OpDefinition, set[tuple[Type, ...]]] = {}
+        self.accepted: dict[OpDefinition, set[tuple[object, ...]]] = {}
         self.live: set[Value] = set()
 
     def report(
@@ -117,14 +118,10 @@ class Verifier:
         if (plan.fixed_operands and len(operands) != plan.operand_count) or (
             op.segments is not None and sum(op.segments) != len(operands)
         ):
-            self.report(
-                op, "OP/001", f"{definition.name} takes {plan.operand_count} operands, it has {len(operands)}"
-            )
+            self.report(op, "OP/001", f"{definition.name} takes {plan.operand_count} operands, it has {len(operands)}")
             sound = False
         if plan.fixed_results and len(results) != plan.result_count:
-            self.report(
-                op, "OP/004", f"{definition.name} has {plan.result_count} results, {len(results)} are defined"
-            )
+            self.report(op, "OP/004", f"{definition.name} has {plan.result_count} results, {len(results)} are defined")
             sound = False
         elif not plan.fixed_operands and len(operands) < sum(o.count == "one" for o in definition.operands):
             self.report(op, "OP/001", f"{definition.name} lacks operands")
@@ -195,11 +192,7 @@ class Verifier:
             current = current.parent_op
         home = definer.parent_op
         isolated = next(
-            (
-                o
-                for o in chain[1:]
-                if o.definition.regions and o.definition.regions[0].isolated
-            ),
+            (o for o in chain[1:] if o.definition.regions and o.definition.regions[0].isolated),
             None,
         )
         if isolated is not None and home is not isolated:
@@ -311,9 +304,9 @@ class Verifier:
             outer = self.live
             if definition.isolated:
                 self.live = set()
-                results = op.attributes.get("result_values")
+                results: Any = op.attributes.get("result_values")
                 if isinstance(results, tuple):
-                    self.live.update(v for v in results if isinstance(v, Value))
+                    self.live.update(v for v in results if v is not None)
             if len(region.blocks) == 1 and not region.blocks[0].successors:
                 entered: list[Value] = []
                 sound &= self._block(op, region.blocks[0], definition, entered)
@@ -367,12 +360,13 @@ class Verifier:
         tree, unreachable = dominator_tree(region)
         entry = region.blocks[0]
         for block in region.blocks:
-            if entry in block.successors:
-                self.report(block.last, "OP/012", "a branch cannot go to the entry block")  # type: ignore[arg-type]
+            if block.last is not None and entry in block.successors:
+                self.report(block.last, "OP/012", "a branch cannot go to the entry block")
                 sound = False
             for target in block.successors:
                 if target.parent is not region:
-                    self.report(block.last, "NAME/003", f"branch to a block of another region: ^{target.label}")  # type: ignore[arg-type]
+                    assert block.last is not None
+                    self.report(block.last, "NAME/003", f"branch to a block of another region: ^{target.label}")
                     return False
         stack: list[tuple[Block, list[Value] | None]] = [(entry, None)]
         while stack:
@@ -478,9 +472,7 @@ def check(module: Module) -> list[Diagnostic]:
     verifier = Verifier()
     with deep_recursion():
         verifier.module(module)
-    return sorted(
-        verifier.diagnostics, key=lambda d: (d.location.line, d.location.column) if d.location else (0, 0)
-    )
+    return sorted(verifier.diagnostics, key=lambda d: (d.location.line, d.location.column) if d.location else (0, 0))
 
 
 def verify(module: Module) -> None:

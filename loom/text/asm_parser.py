@@ -81,7 +81,11 @@ class AsmReader:
                 for value, type_ in zip(values, types, strict=True):
                     p.operand_type(value, type_, at, "values")
             else:
-                p.fail("PARSE/012", f"return gives {_counted(len(values), 'value')}, {_counted(len(types), 'type')} given", at)
+                p.fail(
+                    "PARSE/012",
+                    f"return gives {_counted(len(values), 'value')}, {_counted(len(types), 'type')} given",
+                    at,
+                )
         definition = lookup("low.return")
         assert definition is not None
         return Operation(definition, values, location=(p.source, start, p.i))
@@ -289,4 +293,3 @@ def read_asm_body(p: Parser, state: OpState, at: int) -> None:
 
 
 __all__ = ["STRUCTURAL", "AsmReader", "infer_result", "read_asm_body"]
-

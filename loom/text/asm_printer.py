@@ -62,7 +62,9 @@ def asm_printer(function: Operation) -> LinePrinter | None:
     def line(printer: Printer, op: Operation) -> bool:
         word = _WORDS.get(op.name)
         if op.name == "low.return":
-            printer.out.append("return" + "".join(f"{',' if n else ''} {printer.names[v]}" for n, v in enumerate(op.operands)))
+            printer.out.append(
+                "return" + "".join(f"{',' if n else ''} {printer.names[v]}" for n, v in enumerate(op.operands))
+            )
             return True
         if word is not None:
             if op.results:

@@ -173,9 +173,7 @@ def predicates_text(printer: Printer, op: Operation, value: Any, names: list[str
         names = predicate_names(printer, op)
     parts = []
     for predicate in value:
-        arguments = [
-            names[a.index] if isinstance(a, Ref) else printer.attribute(a) for a in predicate.arguments
-        ]
+        arguments = [names[a.index] if isinstance(a, Ref) else printer.attribute(a) for a in predicate.arguments]
         parts.append(f"{predicate.name}({', '.join(arguments)})")
     return ", ".join(parts)
 

@@ -116,7 +116,7 @@ def _make_result_types(definition: OpDefinition, arguments: tuple[str, ...]) -> 
         p.accept_literal(")")
         state.attributes["result_types"] = tuple(types)
         if any(v is not None for v in values):
-            state.attributes["result_values"] = tuple(values)  # type: ignore[arg-type]
+            state.attributes["result_values"] = tuple(values)
 
     def show(printer: Printer, op: Operation) -> None:
         types: Any = op.attributes.get("result_types", ())
@@ -132,7 +132,9 @@ def _make_result_types(definition: OpDefinition, arguments: tuple[str, ...]) -> 
 
 register_directive(
     "result_types",
-    Directive(_make_result_types, lambda token: token == "(", lambda op, arguments: bool(op.attributes.get("result_types"))),
+    Directive(
+        _make_result_types, lambda token: token == "(", lambda op, arguments: bool(op.attributes.get("result_types"))
+    ),
 )
 
 
@@ -610,9 +612,7 @@ def _make_low_results(definition: OpDefinition, arguments: tuple[str, ...]) -> t
     return parse, show
 
 
-register_directive(
-    "low_results", Directive(_make_low_results, present=lambda op, arguments: bool(op.results))
-)
+register_directive("low_results", Directive(_make_low_results, present=lambda op, arguments: bool(op.results)))
 
 
 # {imm = v, form = e64, raw = 7} — the immediates of an instruction

@@ -1,7 +1,7 @@
 """Assembly formats: the picture of an op's text, compiled into parsing steps and printing steps on first use.
 
-The picture's language is described in ``loom/dialect/common.py``. A parsing step is ``step(parser, state)``; a printing step is
-``step(printer, op)`` and appends to ``printer.out``.
+The picture's language is described in ``loom/dialect/common.py``. A parsing step is ``step(parser, state)``; a
+printing step is ``step(printer, op)`` and appends to ``printer.out``.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def inline_attributes(definition: OpDefinition) -> set[str]:
         collect(_parse_picture(definition.format))
         found.update(a.name for a in definition.attributes if a.kind == "internal")
         definition.compiled["inline"] = cached = found
-    return cached  # type: ignore[no-any-return]
+    return cached
 
 
 # Attributes that a directive reads and prints by itself.
@@ -186,7 +186,7 @@ def program_of(definition: OpDefinition) -> Program:
     if compiled is None:
         compiled = _compile(definition)
         definition.compiled["program"] = compiled
-    return compiled  # type: ignore[no-any-return]
+    return compiled
 
 
 def _compile(definition: OpDefinition) -> Program:
@@ -286,37 +286,40 @@ def _operand(definition: OpDefinition, e: _Element) -> tuple[ParseStep | None, P
 
 
 def _type(definition: OpDefinition, e: _Element) -> tuple[ParseStep | None, PrintStep | None]:
+    if e.value in definition.result_positions:
+        return _result_type(definition, definition.result_positions[e.value])
+    return _operand_type(definition, e)
+
+
+def _result_type(definition: OpDefinition, position: int) -> tuple[ParseStep | None, PrintStep | None]:
+    if definition.results[position].count == "one":
+
+        def parse_result(p: Parser, state: OpState) -> None:
+            state.types[position] = p.type()
+
+        def show_result(printer: Printer, op: Operation) -> None:
+            t = op.results[position].type
+            printer.out.append(t._text or printer.type(t))
+
+        return parse_result, show_result
+
+    def parse_results(p: Parser, state: OpState) -> None:
+        p.result_type_list(state, position)
+
+    def show_results(printer: Printer, op: Operation) -> None:
+        ties: Any = op.attributes.get("ties") or ()
+        parts = []
+        for i, r in enumerate(op.results):
+            text = printer.type(r.type)
+            tie = ties[i] if i < len(ties) else None
+            parts.append(text if tie is None else f"{printer.names[op.operands[tie]]} as {text}")
+        printer.out.append(", ".join(parts))
+
+    return parse_results, show_results
+
+
+def _operand_type(definition: OpDefinition, e: _Element) -> tuple[ParseStep | None, PrintStep | None]:
     name = e.value
-    position = definition.result_positions.get(name)
-    if position is not None:
-        declared = definition.results[position]
-        if declared.count == "one":
-
-            def parse_result(p: Parser, state: OpState) -> None:
-                state.types[position] = p.type()
-
-            if all(r.count == "one" for r in definition.results[:position]):
-
-                def show_result(printer: Printer, op: Operation) -> None:
-                    t = op.results[position].type
-                    printer.out.append(t._text or printer.type(t))
-
-                return parse_result, show_result
-
-        def parse_results(p: Parser, state: OpState) -> None:
-            p.result_type_list(state, position)
-
-        def show_results(printer: Printer, op: Operation) -> None:
-            ties = op.attributes.get("ties")
-            parts = []
-            for i, r in enumerate(op.results):
-                text = printer.type(r.type)
-                tie = ties[i] if isinstance(ties, tuple) and i < len(ties) else None
-                parts.append(text if tie is None else f"{printer.names[op.operands[tie]]} as {text}")
-            printer.out.append(", ".join(parts))
-
-        return parse_results, show_results
-
     position = definition.operand_positions[name]
     if definition.operands[position].count == "one":
 
@@ -432,7 +435,9 @@ def _dict(definition: OpDefinition, e: _Element) -> tuple[ParseStep | None, Prin
     extra = definition.attribute_table.get("attributes")
     takes_any = extra is not None and extra.kind == "extra"
     mine = [a for a in definition.attributes if a.name not in inline and a.kind != "extra"]
-    writers = [(a.name, a.default, attribute_printer(a)) for a in (mine if ordered else sorted(mine, key=lambda a: a.name))]
+    writers = [
+        (a.name, a.default, attribute_printer(a)) for a in (mine if ordered else sorted(mine, key=lambda a: a.name))
+    ]
 
     def parse(p: Parser, state: OpState) -> None:
         if p.tokens[p.i] == "{":
@@ -507,7 +512,11 @@ def _presence(definition: OpDefinition, elements: Sequence[_Element]) -> Callabl
         if e.kind == "type":
             return lambda op: bool(op.results)
         if e.kind == "index":
-            return lambda op, name=name: bool(op.attributes.get(name))
+
+            def has_indices(op: Operation, name: str = name) -> bool:
+                return bool(op.attributes.get(name))
+
+            return has_indices
         if e.kind == "region":
             position = definition.region_positions[name]
             return lambda op: bool(op.regions[position].blocks)
@@ -584,5 +593,3 @@ _COMPILERS: dict[str, Callable[[OpDefinition, _Element], tuple[ParseStep | None,
     "directive": _directive,
     "optional": _optional,
 }
-
-

@@ -1,7 +1,7 @@
 """Tokens of Loom text, found by one regular expression, and the places they stand at.
 
-Tokens are plain strings; what kind one is shows in its first character. Where a token stands is computed only when somebody
-asks, from the line it is on, so that text without errors costs nothing for it.
+Tokens are plain strings; what kind one is shows in its first character. Where a token stands is computed only when
+somebody asks, from the line it is on, so that text without errors costs nothing for it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from loom.diagnostics import Location, error
 
 _IDENTIFIER = r"[A-Za-z_$](?:[\w$]|-(?!>))*+"
 _DOTTED = rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*+"
-# A type that names its parts inside <…> is one token when it stands on one line; dimension lists follow rules of their own.
+# A type that names its parts inside <…> is one token when it stands on one line; dimension lists follow rules of
+# their own.
 _TYPE = r"(?:vector|view|tensor|tile|reg|encoding|low\.storage|pool|group)<(?:[^<>\"]++|<[^<>\"]*+>)*+>"
 _TOKEN = re.compile(
     r"[ \t\r]*+("
@@ -37,9 +38,9 @@ END = "\0end"
 class Source:
     """A file's text with its tokens.
 
-    ``tokens`` ends with three end marks, so that looking a few tokens ahead never leaves the list. ``trivia`` maps a token's
-    index to what stood before it: whether a blank line comes first, and the comment lines (``""`` for a blank line among
-    them).
+    ``tokens`` ends with three end marks, so that looking a few tokens ahead never leaves the list. ``trivia`` maps a
+    token's index to what stood before it: whether a blank line comes first, and the comment lines (``""`` for a
+    blank line among them).
     """
 
     __slots__ = ("_line_texts", "filename", "first_tokens", "text", "token_lines", "tokens", "trivia")
@@ -50,7 +51,8 @@ class Source:
         tokens: list[str] = []
         self.tokens = tokens
         self.trivia: dict[int, tuple[bool, tuple[str, ...]]] = {}
-        # first_tokens[i] is the index of the first token on line token_lines[i] (zero-based), for lines that have tokens.
+        # first_tokens[i] is the index of the first token on line token_lines[i] (zero-based), for lines that have
+        # tokens.
         first: list[int] = []
         lines_with: list[int] = []
         self.first_tokens = first
@@ -144,9 +146,7 @@ class Source:
         if line == last_line:
             return self._line_texts[line][column:stop]
         middle = (t.split("//")[0] for t in self._line_texts[line + 1 : last_line])
-        return " ".join(
-            (self._line_texts[line][column:].split("//")[0], *middle, self._line_texts[last_line][:stop])
-        )
+        return " ".join((self._line_texts[line][column:].split("//")[0], *middle, self._line_texts[last_line][:stop]))
 
 
 def decode(data: bytes, filename: str) -> str:

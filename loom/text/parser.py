@@ -276,9 +276,7 @@ class Parser:
         return made
 
     def _undefined(self, token: str, at: int) -> Diagnostic:
-        return self.diagnose(
-            "NAME/001", f"use of undefined value {token}", at, hint=did_you_mean(token, [*self.scope])
-        )
+        return self.diagnose("NAME/001", f"use of undefined value {token}", at, hint=did_you_mean(token, [*self.scope]))
 
     def value_list(self) -> list[Value]:
         """Read values separated by commas; none when the next token is not a value."""
@@ -448,9 +446,7 @@ class Parser:
                     flat = flatten(state.groups)
                     tie = next((i for i, v in enumerate(flat) if v is operand), None)
                     if tie is None:
-                        self.fail(
-                            "PARSE/001", "a tied result must name one of the op's operands", self.i - 2
-                        )
+                        self.fail("PARSE/001", "a tied result must name one of the op's operands", self.i - 2)
                 types.append(self.type())
                 ties.append(tie)
                 if self.tokens[self.i] != ",":
@@ -574,9 +570,7 @@ class Parser:
                 extra[key] = self.attribute_value()
             else:
                 names = [a.name for a in definition.attributes if a.kind not in ("internal", "extra", "indices")]
-                self.fail(
-                    "PARSE/009", f"{definition.name} has no attribute '{key}'", at, hint=did_you_mean(key, names)
-                )
+                self.fail("PARSE/009", f"{definition.name} has no attribute '{key}'", at, hint=did_you_mean(key, names))
             if self.tokens[self.i] != ",":
                 break
             self.i += 1
@@ -692,7 +686,10 @@ class Parser:
         if token in self.scope and self.scope[token].type is not None:
             self.report(
                 self.diagnose(
-                    "NAME/002", f"{token} is already defined in this scope", at, hint="values are assigned once; choose another name"
+                    "NAME/002",
+                    f"{token} is already defined in this scope",
+                    at,
+                    hint="values are assigned once; choose another name",
                 )
             )
             return
@@ -1028,9 +1025,10 @@ class Parser:
         load_dialect(prefix)
         names = [n for n in _DEFINITIONS if n.partition(".")[0] == prefix]
         if not names:
-            hint = did_you_mean(prefix, dialect_prefixes())
+            names, token_part = dialect_prefixes(), prefix
         else:
-            hint = did_you_mean(token, names)
+            token_part = token
+        hint = did_you_mean(token_part, names)
         self.fail("PARSE/002", f"unknown operation {self.shown()}", hint=hint)
 
     def _misplaced(self, definition: OpDefinition, top: bool) -> NoReturn:
@@ -1134,8 +1132,8 @@ def flatten(groups: Sequence[Any]) -> list[Any]:
 def parse(text: str | bytes, filename: str = "<text>") -> Module:
     """Parse Loom text into a module.
 
-    Older spellings are read as their newest ones. Raises :class:`loom.diagnostics.LoomError` with up to 20 diagnostics. The
-    module is not verified; see :func:`loom.ir.verifier.verify`.
+    Older spellings are read as their newest ones. Raises :class:`loom.diagnostics.LoomError` with up to 20
+    diagnostics. The module is not verified; see :func:`loom.ir.verifier.verify`.
     """
     from loom.text.lexer import decode
     from loom.text.modernize import modernize

@@ -208,9 +208,7 @@ class Printer:
             step(self, op)
         if self.locations and op.location is not None:
             place = op.location
-            out.append(
-                f' loc("{place.file}":{place.line}:{place.column} to {place.end_line}:{place.end_column})'
-            )
+            out.append(f' loc("{place.file}":{place.line}:{place.column} to {place.end_line}:{place.end_column})')
 
     def module(self, module: Module) -> str:
         """Return a module's text."""

@@ -148,7 +148,9 @@ def _shaped(keyword: str, body: str) -> tuple[str, Any]:
     parts = _split(body[position:])
     element = SCALAR_TYPES.get(parts[0])
     if element is None:
-        raise TypeTextError(f"'{parts[0]}' is not an element type", "TYPE/002", "an element is a scalar type, as in f32")
+        raise TypeTextError(
+            f"'{parts[0]}' is not an element type", "TYPE/002", "an element is a scalar type, as in f32"
+        )
     if len(dims) > 32:
         raise TypeTextError("a shape has at most 32 dimensions", "TYPE/003")
     tail: list[tuple[str, Any]] = []
@@ -241,5 +243,3 @@ def _parameter(text: str) -> Attribute:
     if re.fullmatch(r"[A-Za-z_][\w.$-]*", text, re.ASCII):
         return Word(text)
     raise TypeTextError(f"'{text}' is not an encoding parameter's value", "TYPE/005")
-
-

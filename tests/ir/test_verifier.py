@@ -271,9 +271,7 @@ def packing_without_offsets() -> Module:
 def shuffle_into_another_type() -> Module:
     module, ops = function()
     v = ops["func.def"].body().arguments[2]
-    Builder.before(ops["scalar.negi"]).create(
-        "vector.shuffle", [v], [VectorType((2,), F32)], {"lanes": (0, 1, 2, 3)}
-    )
+    Builder.before(ops["scalar.negi"]).create("vector.shuffle", [v], [VectorType((2,), F32)], {"lanes": (0, 1, 2, 3)})
     return module
 
 
@@ -292,7 +290,12 @@ def keyed_operands_without_keys() -> Module:
     body = ops["func.def"].body()
     Builder.before(ops["scalar.negi"]).create(
         "vector.fragment",
-        {"vector": body.arguments[2], "rows": body.arguments[3], "columns": body.arguments[3], "auxiliary": [body.arguments[0]]},
+        {
+            "vector": body.arguments[2],
+            "rows": body.arguments[3],
+            "columns": body.arguments[3],
+            "auxiliary": [body.arguments[0]],
+        },
         attributes={"role": "lhs"},
     )
     return module

@@ -32,10 +32,16 @@ DESCRIPTORS = (
     ),
     Descriptor("test.constant", "constant", (), _RESULT, (DescriptorImmediate("value", 32, False, positional=True),)),
     Descriptor(
-        "test.shift_left", "shift_left", _operands("value"), _RESULT, (DescriptorImmediate("count", 5, positional=True),)
+        "test.shift_left",
+        "shift_left",
+        _operands("value"),
+        _RESULT,
+        (DescriptorImmediate("count", 5, positional=True),),
     ),
     Descriptor("test.load", "load", _operands("address", "pointer"), _RESULT, _OFFSET, effects=frozenset(["read"])),
-    Descriptor("test.store", "store", _operands("address", "value", "pointer"), (), _OFFSET, effects=frozenset(["write"])),
+    Descriptor(
+        "test.store", "store", _operands("address", "value", "pointer"), (), _OFFSET, effects=frozenset(["write"])
+    ),
     Descriptor("test.any", "any", _operands("value"), (DescriptorResult("result", ("test.r", "test.w")),)),
     Descriptor(
         "test.accumulate",

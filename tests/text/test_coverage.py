@@ -22,6 +22,7 @@ RULE_FILES = sorted([*(ROOT / "dialect/rules").glob("*.py"), ROOT / "dialect/sym
 TEXT_FILES = sorted((ROOT / "text").glob("*.py"))
 _REPORTING = ("report", "fail", "bad_word", "TypeTextError", "StringError", "expected")
 
+
 def reporting_lines(path: Path) -> dict[int, str]:
     """Return the first line of every statement that reports, and its text."""
     lines: dict[int, str] = {}

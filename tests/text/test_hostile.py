@@ -53,7 +53,9 @@ def test_hostile_texts_give_their_codes(name: str) -> None:
 
 
 def test_deep_dictionaries_and_brackets_are_errors() -> None:
-    assert codes("check.case @c {\n  check.requires<x> {a = " + "[" * 10_000 + "}\n  check.return\n}\n") == ["PARSE/001"]
+    assert codes("check.case @c {\n  check.requires<x> {a = " + "[" * 10_000 + "}\n  check.return\n}\n") == [
+        "PARSE/001"
+    ]
     assert codes("func.decl @f(%a: " + "(" * 10_000 + ")") != []
     assert codes("func.decl @f(%a: " + "view<" * 10_000 + ")") != []
     assert codes("config.def @c = #a" + "<b=#a" * 5_000 + ">" * 5_000 + " : encoding") != []
@@ -84,9 +86,21 @@ def test_absurd_dimensions() -> None:
     assert codes(f"func.decl @f(%a: reg<a.b x{big}>)")[0].startswith("TYPE/")
     assert codes("func.decl @f(%a: tensor<9223372036854775807x9223372036854775807xf32>)") == []
     assert codes(f"func.def @f() {{\n  %x = index.constant {big} : index\n  func.return\n}}") == ["PARSE/008"]
-    assert codes("check.case @c {\n  %t = check.generate.iota offset(0) step(1) : tensor<9223372036854775807xi8>\n  check.return\n}") == ["CHECK/006"]
-    assert codes("check.case @c {\n  %p = check.param.range po2 bounds(1 to 9223372036854775807) : index\n  check.return\n}") == []
-    assert codes("check.case @c {\n  %p = check.param.range linear bounds(0 to 9223372036854775806) : index\n  check.return\n}") == []
+    assert codes(
+        "check.case @c {\n  %t = check.generate.iota offset(0) step(1) : tensor<9223372036854775807xi8>\n  check.return\n}"
+    ) == ["CHECK/006"]
+    assert (
+        codes(
+            "check.case @c {\n  %p = check.param.range po2 bounds(1 to 9223372036854775807) : index\n  check.return\n}"
+        )
+        == []
+    )
+    assert (
+        codes(
+            "check.case @c {\n  %p = check.param.range linear bounds(0 to 9223372036854775806) : index\n  check.return\n}"
+        )
+        == []
+    )
 
 
 def test_errors_do_not_pile_up_beyond_the_limit() -> None:
@@ -97,7 +111,11 @@ def test_errors_do_not_pile_up_beyond_the_limit() -> None:
 
 
 def test_one_mistake_gives_one_diagnostic() -> None:
-    text = (CORPUS / "appendix/01_axpy.loom").read_text(encoding="utf-8").replace("index.constant 127", "index.constnt 127")
+    text = (
+        (CORPUS / "appendix/01_axpy.loom")
+        .read_text(encoding="utf-8")
+        .replace("index.constant 127", "index.constnt 127")
+    )
     assert [d.code for d in diagnostics_of(text)] == ["PARSE/002"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import struct
 
@@ -101,10 +102,8 @@ def test_strings_survive(text: str) -> None:
 
 @given(st.text())
 def test_string_tokens_give_text_or_an_error(body: str) -> None:
-    try:
+    with contextlib.suppress(StringError):
         parse_string(f'"{body}"')
-    except StringError:
-        pass
 
 
 @given(st.floats())
@@ -132,10 +131,8 @@ def test_vector_types_survive(dims: list[int], element: object) -> None:
 @given(st.text(alphabet="vectorwg<>x0123456789[]%,# =align()f32i8@.&", max_size=60))
 def test_type_texts_give_a_type_or_an_error(body: str) -> None:
     for keyword in ("vector", "view", "tensor", "reg", "pool"):
-        try:
+        with contextlib.suppress(TypeTextError):
             parse_structured(f"{keyword}<{body}>", lambda name: Value(INDEX, name=name), {})
-        except TypeTextError:
-            pass
 
 
 @given(st.text(max_size=200))

@@ -31,7 +31,11 @@ def _allowed(op: Operation) -> bool:
         "check" in traits
         or op.name in ("kernel.launch", "func.call", "command.program.launch")
         or definition.is_terminator
-        or ("pure" in traits and "device" not in traits and definition.dialect in ("scalar", "index", "encoding", "config", "scf"))
+        or (
+            "pure" in traits
+            and "device" not in traits
+            and definition.dialect in ("scalar", "index", "encoding", "config", "scf")
+        )
     )
 
 
@@ -92,7 +96,7 @@ def compare(op: Operation, report: Report) -> None:
 def _in_range(value: Any, type_: Type) -> bool:
     if isinstance(type_, IntegerType):
         half = 1 << (type_.width - 1)
-        return -half <= value < half
+        return bool(-half <= value < half)
     return True
 
 
@@ -241,14 +245,14 @@ def in_domain(parameter: Operation, value: Any) -> bool:
         values: Any = parameter.attributes["values"]
         if isinstance(type_, FloatType):
             return any(float(v) == float(value) for v in values)
-        return value in values
+        return bool(value in values)
     if parameter.name == "check.param.seed":
         base, count = parameter.attributes["base"], parameter.attributes["count"]
         assert isinstance(base, int) and isinstance(count, int)
-        return base <= value < base + count
+        return bool(base <= value < base + count)
     if isinstance(type_, IntegerType | IndexType | OffsetType):
         domain = range_values(parameter)
-        return domain is not None and value in domain
+        return domain is not None and bool(value in domain)
     low, high, step = (parameter.attributes[n] for n in ("lower", "upper", "step"))
     assert isinstance(low, int | float) and isinstance(high, int | float) and isinstance(step, int | float)
     tolerance = 1e-9 * step + 1e-12

@@ -92,7 +92,9 @@ def while_loop(op: Operation, report: Report) -> None:
         return
     for block, which in ((before, "first"), (after, "do")):
         if _types(block.arguments) != inits:
-            report("OP/015", f"the {which} region of {op.name} takes {_text(_types(block.arguments))}, not {_text(inits)}")
+            report(
+                "OP/015", f"the {which} region of {op.name} takes {_text(_types(block.arguments))}, not {_text(inits)}"
+            )
             return
     _yields(op, before, report, "carried values")
     _yields(op, after, report, "carried values")
@@ -117,7 +119,9 @@ def lookup(op: Operation, report: Report) -> None:
     types = _types(op.results)
     rows = op.operand_group("rows")
     if len(rows) != len(keys) * len(types):
-        report("OP/025", f"{op.name} has rows of {len(types)} values; {len(rows)} values for {len(keys)} keys do not fit")
+        report(
+            "OP/025", f"{op.name} has rows of {len(types)} values; {len(rows)} values for {len(keys)} keys do not fit"
+        )
         return
     if _types(op.operand_group("defaults")) != types:
         report("OP/003", f"the default row of {op.name} must be {_text(types)}")

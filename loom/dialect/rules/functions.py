@@ -67,9 +67,7 @@ def kernel(op: Operation, report: Report) -> None:
             inner.name == "func.call" and inner.attributes.get("pure")
         )
         if inner.name in ("scf.if", "scf.for", "scf.switch"):
-            pure = all(
-                i.definition.is_pure or i.name.startswith("scf.") for r in inner.regions for i in r.walk()
-            )
+            pure = all(i.definition.is_pure or i.name.startswith("scf.") for r in inner.regions for i in r.walk())
         if not (pure or called):
             report(
                 "KERNEL/001",
@@ -109,8 +107,6 @@ def collective(op: Operation, report: Report) -> None:
     kind_fits(op, element_type(op.operands[0].type), report)
     if "cluster_stride" in op.attributes and "cluster_size" not in op.attributes:
         report("OP/024", "'cluster_stride' needs 'cluster_size'")
-
-
 
 
 def async_copy(op: Operation, report: Report) -> None:

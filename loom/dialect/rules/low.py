@@ -115,7 +115,11 @@ def _body(op: Operation, report: Report) -> None:
                 if isinstance(index, int):
                     indices.append(index)
     if sorted(indices) != list(range(len(indices))):
-        report("LOW/007", f"the resource indices of @{op.symbol} are {sorted(indices)}; they must be 0 to {len(indices) - 1}, each once")
+        report(
+            "LOW/007",
+            f"the resource indices of @{op.symbol} are {sorted(indices)}; they must be 0 to "
+            f"{len(indices) - 1}, each once",
+        )
     packed = [k for k in seen if ".workitem_id.packed" in k]
     plain = [k for k in seen if ".workitem_id." in k and k not in packed]
     if packed and plain:
@@ -269,7 +273,8 @@ def _instruction(op: Operation, descriptor: Descriptor, report: Report) -> None:
             elif tie is not None and _unplaced(op.operands[tie].type) is not _unplaced(result.type):
                 report(
                     "LOW/003",
-                    f"result {result.index} of {descriptor.key} reuses an operand of type {op.operands[tie].type}, not {result.type}",
+                    f"result {result.index} of {descriptor.key} reuses an operand of type "
+                    f"{op.operands[tie].type}, not {result.type}",
                 )
     immediates: Any = op.attributes.get("immediates") or {}
     declared_immediates = {i.name: i for i in descriptor.immediates}
@@ -364,5 +369,3 @@ def low_spill(op: Operation, report: Report) -> None:
     t = op.operand("storage").type
     if isinstance(t, StorageType) and t.space == "workgroup":
         report("LOW/010", f"{op.name} uses private storage, not {t}")
-
-

@@ -274,7 +274,9 @@ def bit_stream(name: str) -> Rule:
         elif fields.is_static and words.is_static:
             needed, there = fields.element_count * width, words.element_count * words.element.width
             if needed != there:
-                report("OP/019", f"{fields.element_count} fields of {width} bits are {needed} bits; {words} has {there}")
+                report(
+                    "OP/019", f"{fields.element_count} fields of {width} bits are {needed} bits; {words} has {there}"
+                )
 
     return rule
 
@@ -313,5 +315,7 @@ def packed_dot(ratio: int) -> Rule:
 def matrix_multiply(op: Operation, report: Report) -> None:
     """Integer accumulators belong to integer operands."""
     lhs, rhs, init = (element_type(v.type) for v in op.operands)
-    if (isinstance(init, IntegerType) and not (isinstance(lhs, IntegerType) and isinstance(rhs, IntegerType))) or (isinstance(lhs, FloatType) and not isinstance(init, FloatType)):
+    if (isinstance(init, IntegerType) and not (isinstance(lhs, IntegerType) and isinstance(rhs, IntegerType))) or (
+        isinstance(lhs, FloatType) and not isinstance(init, FloatType)
+    ):
         report("OP/019", f"an accumulator of {init} does not take operands of {lhs} and {rhs}")

@@ -181,9 +181,7 @@ def _number(argument: Any) -> bool:
     return isinstance(argument, int | float) and not isinstance(argument, bool)
 
 
-def check_predicates(
-    predicates: Sequence[Predicate], types: Sequence[Type], report: Report
-) -> None:
+def check_predicates(predicates: Sequence[Predicate], types: Sequence[Type], report: Report) -> None:
     """Check predicates against the types of the values that they refer to by index."""
     for p in predicates:
         for a in p.arguments:
@@ -259,7 +257,7 @@ def encoding_definition(op: Operation, report: Report) -> None:
 
 def fold_select(op: Operation, constants: Sequence[Any]) -> Sequence[Any] | None:
     """A select with a known condition, or of one value twice, is that value."""
-    condition, if_true, if_false = op.operands
+    if_true, if_false = op.operands[1:]
     if constants[0] is not None:
         return [if_true if constants[0] else if_false]
     return [if_true] if if_true is if_false else None
@@ -274,5 +272,3 @@ def element_is(name: str) -> Rule:
             report("OP/003", f"'{name}' of {op.name} must be the vector's element type {made.element}, not {operand}")
 
     return rule
-
-
