@@ -54,7 +54,8 @@ define(
     "func.decl",
     "A",
     "A dependency on a function of another module.",
-    f"(? $public?)(? $retain?)(? import($import_module(?, $import_symbol?))?){_MIDDLE}{TAIL.format(region='signature')}",
+    "(? $public?)(? $retain?)(? import($import_module(?, $import_symbol?))?)"
+    f"{_MIDDLE}{TAIL.format(region='signature')}",
     attributes=(
         *MODIFIERS,
         attribute("import_module", "string", optional=True),

@@ -241,8 +241,7 @@ for _level, _attributes in (("subgroup", _CLUSTER), ("workgroup", ())):
         define(
             f"kernel.{_level}.vote.{_name}",
             "A" if _level == "subgroup" else "B",
-            f"Whether {_name} active work item{'s' if _name == 'all' else ''} of the {_level} give{'' if _name == 'all' else 's'} "
-            "true.",
+            f"Whether {_name} active work item{'s give' if _name == 'all' else ' gives'} true in the {_level}.",
             " %value : ~value",
             operands=(one("value", BOOL),),
             results=(result("result", BOOL, I1),),
@@ -340,7 +339,8 @@ for _name, _masked, _extra, _doc in (
         f"kernel.async.{_name}",
         "B",
         _doc,
-        f" %source to %destination{', %mask' if _masked else ''} {{}} : ~source to ~destination{', ~mask' if _masked else ''} "
+        f" %source to %destination{', %mask' if _masked else ''} {{}} "
+        f": ~source to ~destination{', ~mask' if _masked else ''} "
         "-> ~result",
         operands=(one("source", VIEW), one("destination", VIEW), *((one("mask", BOOL),) if _masked else ())),
         results=(result("result", ASYNC_TOKEN, _TOKEN),),

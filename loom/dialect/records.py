@@ -1,4 +1,4 @@
-"""Module-level records of rarer use: globals, command programs, pools, pass pipelines, escape hatches, sanitizer checks."""
+"""Module-level records of rarer use: globals, command programs, pools, pass pipelines, LLVM, sanitizer checks."""
 
 from __future__ import annotations
 

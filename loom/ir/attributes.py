@@ -1,4 +1,4 @@
-"""Attribute values that are not plain Python values: words, symbol references, encodings, predicates, operand references."""
+"""Attribute values that are not plain Python values: words, symbol references, encodings, predicates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SymbolRef(str):
 
 @dataclass(frozen=True, slots=True)
 class EncodingAttribute:
-    """``#family<key=value, …>``: a compile-time encoding. ``parameters`` is sorted by nothing: written order is kept."""
+    """``#family<key=value, …>``: a compile-time encoding. ``parameters`` keeps the written order."""
 
     family: str
     parameters: tuple[tuple[str, Attribute], ...] = ()

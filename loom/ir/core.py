@@ -400,7 +400,7 @@ class Operation:
 
 
 class OperationList:
-    """View of a block's operations: iterable (safe against erasing the current one), sized, indexable from both ends."""
+    """View of a block's operations: iterable (safe against erasing the current one), sized, indexable."""
 
     __slots__ = ("_block",)
 

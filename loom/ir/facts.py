@@ -489,7 +489,7 @@ class FactAnalysis:
                 found.append(scaled.plus(self.linear(op.operands[0]), -1).plus(Linear(divisor - 1, ())))
 
     def _predicate_forms(self, predicates: Sequence[Predicate], values: Sequence[Value]) -> list[Linear]:
-        """Return the forms of predicates over values; what speaks of a value that is not there, or of floats, is left."""
+        """Return the forms of predicates over values; what speaks of an absent value or of floats is left out."""
         forms: list[Linear] = []
         for p in predicates:
             arguments: list[Linear] = []

@@ -14,7 +14,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class DescriptorOperand:
-    """An operand of an instruction: its name, the register classes it takes and how many units of 32 bits (or one register).
+    """An operand of an instruction: its name, the register classes it takes and how many units of 32 bits.
 
     ``part`` is ``low16`` or ``high16`` where only half of the register is used. ``special`` marks an explicit
     operand in a register that exists once (scc, m0) or that the result replaces. ``optional`` operands may be left
@@ -127,7 +127,7 @@ _SETS: dict[str, DescriptorSet | None] = {}
 
 
 def register_descriptor_sets(family: str, provider: str) -> None:
-    """Register a target family's provider: ``"module:function"``, the function taking a set's name and returning it or None."""
+    """Register a target family's provider: ``"module:function"``; it takes a set's name, returns it or None."""
     _PROVIDERS[family] = provider
     for name in [n for n in _SETS if n.partition(".")[0] == family]:
         del _SETS[name]

@@ -484,7 +484,7 @@ SCALAR_TYPES: dict[str, ScalarType] = {
 
 
 def bit_width(type_: Type) -> int:
-    """Return the storage width in bits of a fixed-width scalar or static vector; ``index`` and ``offset`` count as 64."""
+    """Return the width in bits of a scalar or static shape; ``index`` and ``offset`` count as 64."""
     if isinstance(type_, IntegerType | FloatType):
         return type_.width
     if isinstance(type_, IndexType | OffsetType):

@@ -394,36 +394,46 @@ class Verifier:
 
 # Attribute domains
 
+
+def _tuple_of(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, tuple) and all(accepts(v) for v in value)
+
+
+def _is_a(*classes: type[Any]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, classes)
+
+
+# kind → (what it must be, the test)
 _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("must be an integer", lambda v: isinstance(v, int) and not isinstance(v, bool)),
     "float": ("must be a float", lambda v: isinstance(v, int | float) and not isinstance(v, bool)),
-    "number": ("must be a number", lambda v: isinstance(v, int | float)),
-    "bool": ("must be true or false", lambda v: isinstance(v, bool)),
-    "keyword": ("must be true or false", lambda v: isinstance(v, bool)),
-    "string": ("must be a string", lambda v: isinstance(v, str)),
-    "text": ("must be a string or word", lambda v: isinstance(v, str)),
-    "bare": ("must be a word", lambda v: isinstance(v, str)),
-    "symbol": ("must be a symbol", lambda v: isinstance(v, SymbolRef)),
+    "number": ("must be a number", _is_a(int, float)),
+    "bool": ("must be true or false", _is_a(bool)),
+    "keyword": ("must be true or false", _is_a(bool)),
+    "string": ("must be a string", _is_a(str)),
+    "text": ("must be a string or word", _is_a(str)),
+    "bare": ("must be a word", _is_a(str)),
+    "symbol": ("must be a symbol", _is_a(SymbolRef)),
     "symbol_name": ("must be a symbol's name", lambda v: isinstance(v, str) and bool(v)),
-    "type": ("must be a type", lambda v: isinstance(v, Type)),
-    "encoding": ("must be an encoding", lambda v: isinstance(v, EncodingAttribute)),
-    "dict": ("must be a dictionary", lambda v: isinstance(v, dict)),
-    "extra": ("must be a dictionary", lambda v: isinstance(v, dict)),
-    "ints": ("must be a list of integers", lambda v: isinstance(v, tuple) and all(isinstance(x, int) for x in v)),
-    "sizes": ("must be positive integers", lambda v: isinstance(v, tuple) and all(isinstance(x, int) and x > 0 for x in v)),
-    "numbers": ("must be a list of numbers", lambda v: isinstance(v, tuple) and all(isinstance(x, int | float) for x in v)),
-    "symbols": ("must be a list of symbols", lambda v: isinstance(v, tuple) and all(isinstance(x, SymbolRef) for x in v)),
-    "encodings": ("must be a list of encodings", lambda v: isinstance(v, tuple) and all(isinstance(x, EncodingAttribute) for x in v)),
-    "words": ("must be a list of words", lambda v: isinstance(v, tuple) and all(isinstance(x, str) for x in v)),
-    "predicates": ("must be a list of predicates", lambda v: isinstance(v, tuple) and all(isinstance(x, Predicate) for x in v)),
+    "type": ("must be a type", _is_a(Type)),
+    "encoding": ("must be an encoding", _is_a(EncodingAttribute)),
+    "dict": ("must be a dictionary", _is_a(dict)),
+    "extra": ("must be a dictionary", _is_a(dict)),
+    "ints": ("must be a list of integers", _tuple_of(_is_a(int))),
+    "sizes": ("must be positive integers", _tuple_of(lambda v: isinstance(v, int) and v > 0)),
+    "numbers": ("must be a list of numbers", _tuple_of(_is_a(int, float))),
+    "symbols": ("must be a list of symbols", _tuple_of(_is_a(SymbolRef))),
+    "encodings": ("must be a list of encodings", _tuple_of(_is_a(EncodingAttribute))),
+    "words": ("must be a list of words", _tuple_of(_is_a(str))),
+    "predicates": ("must be a list of predicates", _tuple_of(_is_a(Predicate))),
+    "result_types": ("must be a list of types", _tuple_of(_is_a(Type))),
     "indices": (
         "must be a list of constants and None",
-        lambda v: isinstance(v, tuple) and all(x is None or (isinstance(x, int) and x >= 0) for x in v),
+        _tuple_of(lambda v: v is None or (isinstance(v, int) and v >= 0)),
     ),
-    "result_types": ("must be a list of types", lambda v: isinstance(v, tuple) and all(isinstance(x, Type) for x in v)),
     "any": ("", lambda v: True),
     "internal": ("", lambda v: True),
-}  # fmt: skip
+}
 
 
 def validator(declared: AttributeDef) -> Callable[[Any], str | None]:

@@ -55,7 +55,7 @@ class OpState:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A construct with code of its own. ``starts(token)`` tells whether it is there; ``present(op)`` whether to print it.
+    """A construct with code of its own. ``starts(token)``: whether it is there; ``present(op)``: whether to print it.
 
     ``arguments`` of ``make`` come from the format's parentheses; it returns the two steps.
     """

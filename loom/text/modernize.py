@@ -1,4 +1,4 @@
-"""What the older spellings need once a whole file is read: calls of kernels become launches, families get declarations."""
+"""What the older spellings need once a whole file is read: calls of kernels become launches, families are declared."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ from typing import Any
 from loom.ir.attributes import Attribute, EncodingAttribute, format_attribute
 from loom.ir.core import Block, Module, Operation, Region, Value, register_semantic_printer
 from loom.ir.definition import RegionDef
+from loom.ir.recursion import deep_recursion
 from loom.ir.types import Type
 from loom.text.format import program_of
-from loom.text.parser import deep_recursion
 
 LinePrinter = Callable[["Printer", Operation], bool]
 

@@ -13,8 +13,8 @@ from loom.tools.common import make_parser, read_bytes, run_tool, write_output
 
 DESCRIPTION = """Print Loom modules in canonical form.
 
-Each file is read and verified on its own. Without --check and --in-place the canonical text goes to --output. Exit codes: 0
-all is well, 1 with --check some file is not canonical, 2 some file is invalid or cannot be read.
+Each file is read and verified on its own. Without --check and --in-place the canonical text goes to --output.
+Exit codes: 0 all is well, 1 with --check some file is not canonical, 2 some file is invalid or cannot be read.
 """
 
 

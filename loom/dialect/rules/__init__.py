@@ -1,1 +1,1 @@
-"""Verification rules of the ops, by subject. A rule is ``rule(op, report)``; it calls ``report(code, message, hint)``."""
+"""Verification rules of the ops, by subject: ``rule(op, report)`` calls ``report(code, message, hint)``."""

@@ -258,4 +258,4 @@ def in_domain(parameter: Operation, value: Any) -> bool:
     tolerance = 1e-9 * step + 1e-12
     nearest = round((value - low) / step)
     count = math.floor((high - low) / step) + 1
-    return 0 <= nearest < count and abs(low + nearest * step - value) <= tolerance
+    return bool(0 <= nearest < count and abs(low + nearest * step - value) <= tolerance)

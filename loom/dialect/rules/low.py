@@ -195,7 +195,7 @@ def _single(register_class: str) -> bool:
 
 
 def _operands_fit(declared: Sequence[DescriptorOperand], types: Sequence[Type], extra: int) -> bool:
-    """Whether the types are the declared operands in order, optional ones left out, up to ``extra`` more behind them."""
+    """Whether the types are the declared operands in order, optional ones left out, and up to ``extra`` more."""
     reachable = {0}
     for operand in declared:
         following: set[int] = set()
