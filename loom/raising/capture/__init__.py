@@ -20,7 +20,7 @@ from loom.store.canonical import sha256
 if TYPE_CHECKING:
     from loom.device.protocol import Device
     from loom.raising.execute import ShapeRun
-    from loom.store.workload import Workload
+    from loom.store.workload import Launch, Workload
 
 SCHEMA = "loom.capture.v0"
 
@@ -66,7 +66,8 @@ def capture(
         _check_target(native, workload)
     listing = native_listing(native)
     files: dict[str, bytes] = {"kernel.hsaco": source.code_object, "listing.s": listing.encode()}
-    document = describe(native, source, listing)
+    launch = workload.shape().launch if workload is not None else None
+    document = describe(native, source, listing, launch)
     runs: list[ShapeRun] = []
     if workload is not None:
         document["workload"] = {"identity": workload.identity, **workload.identity_document}
@@ -101,14 +102,15 @@ def _check_target(native: NativeKernel, workload: Workload) -> None:
         )
 
 
-def describe(native: NativeKernel, source: Source, listing: str) -> dict[str, Any]:
-    """The part of the record that the artifact alone determines."""
+def describe(native: NativeKernel, source: Source, listing: str, launch: Launch | None = None) -> dict[str, Any]:
+    """The part of the record that the artifact determines, and the launch where the artifact leaves it open."""
     from loom.target.amdgpu.occupancy import occupancy
     from loom.target.amdgpu.processors import processor
 
     metadata = native.metadata
     group = int(metadata.get(".group_segment_fixed_size", 0))
-    size = native.workgroup_size
+    size = native.workgroup_size or (launch.workgroup_size if launch is not None else None)
+    dynamic = launch.dynamic_lds if launch is not None else 0
     items = size[0] * size[1] * size[2] if size is not None else None
     fields = descriptor_fields(native.descriptor)
     rsrc1 = int(str(fields["compute_pgm_rsrc1"]))
@@ -119,7 +121,7 @@ def describe(native: NativeKernel, source: Source, listing: str) -> dict[str, An
         native.wave_size,
         int(resources.get("vgpr_count", 1)),
         int(resources.get("sgpr_count", 1)),
-        group,
+        group + dynamic,
         items,
         bool(rsrc1 >> 29 & 1),
     )
@@ -147,6 +149,7 @@ def describe(native: NativeKernel, source: Source, listing: str) -> dict[str, An
             "vgpr_spills": resources.get("vgpr_spill_count", 0),
             "sgpr_spills": resources.get("sgpr_spill_count", 0),
             "lds_bytes": group,
+            "dynamic_lds_bytes": dynamic,
             "scratch_bytes": metadata.get(".private_segment_fixed_size", 0),
             "kernarg_bytes": native.kernarg_size,
             "occupancy": waves.to_json(),
