@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loom.diagnostics import error
-from loom.target.amdgpu.machine import BranchTarget, MachineInstruction
+from loom.target.amdgpu.machine import MachineInstruction
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.dispatch import (
     dispatch_packet,
@@ -304,13 +304,9 @@ class SimulatedObject:
 
 def describe(instruction: MachineInstruction) -> str:
     """The instruction's assembly text."""
-    try:
-        return str(instruction)
-    except ImportError:
-        operands = ", ".join(
-            str(o) if not isinstance(o, BranchTarget) else f"{o.offset:#x}" for o in instruction.operands
-        )
-        return f"{instruction.mnemonic} {operands}".strip()
+    if "word" in instruction.modifiers:
+        return f".long {instruction.modifiers['word']:#010x}"
+    return str(instruction)
 
 
 def count_launch(compiled: Any, result: Any) -> LaunchCounts:

@@ -1,0 +1,226 @@
+"""Faults: each kind, with what the record must name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from loom.device.amdgpu_sim import SimulatorDevice
+from loom.device.protocol import Completed, Fault, Faulted
+from tests.target.amdgpu.simulator.asm import Assembler
+
+LOAD = """
+  s_load_b128 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+"""
+INPUT = np.arange(256, dtype=np.uint32)
+
+
+@pytest.fixture
+def asm(oracle: Callable[[str], str]) -> Assembler:
+    return Assembler(oracle)
+
+
+def fault_of(outcome: Any) -> Fault:
+    assert isinstance(outcome, Faulted), outcome
+    fault = outcome.fault
+    record = json.loads(json.dumps(fault.to_json()))
+    assert record["kernel"] == "k" and record["message"] and record["workgroup"] is not None
+    return fault
+
+
+def test_out_of_bounds_names_lane_address_and_nearest_buffer(asm: Assembler) -> None:
+    body = LOAD + """
+  v_mul_u32_u24 v2, 0x100, v0
+  global_load_b32 v3, v2, s[4:5]
+  s_waitcnt vmcnt(0)
+  global_store_b32 v1, v3, s[6:7]
+  s_endpgm
+"""
+    fault = fault_of(asm.run(body, INPUT, 32)[0])
+    assert fault.kind == "out_of_bounds"
+    assert fault.lane == 4  # 4 * 256 bytes is the buffer's size
+    assert fault.instruction is not None and "global_load_b32" in fault.instruction
+    assert fault.nearest_buffer is not None
+    assert fault.nearest_buffer["name"] == "in" and fault.nearest_buffer["size"] == 1024
+    assert fault.address == int(fault.nearest_buffer["begin"], 16) + 1024
+
+
+def test_freed_memory(asm: Assembler) -> None:
+    code = asm.build(LOAD + "  global_load_b32 v3, v1, s[4:5]\n  s_waitcnt vmcnt(0)\n  s_endpgm\n")
+    device = SimulatorDevice(threads=1)
+    executable = device.load(code)
+    buffer = device.allocate(1024, "gone")
+    kernarg = buffer.address.to_bytes(8, "little") * 2
+    assert isinstance(device.launch(executable, "k", (1,), (32,), kernarg), Completed)
+    device.free(buffer)
+    fault = fault_of(device.launch(executable, "k", (1,), (32,), kernarg))
+    assert fault.kind == "freed_memory"
+    assert fault.nearest_buffer is not None and fault.nearest_buffer["freed"] is True
+
+
+def test_lds_beyond_its_allocation(asm: Assembler) -> None:
+    body = "  v_lshlrev_b32 v1, 3, v0\n  ds_store_b32 v1, v0\n  s_endpgm\n"
+    fault = fault_of(asm.run(body, INPUT, 1, lds=128)[0])
+    assert (fault.kind, fault.lane, fault.address) == ("lds_out_of_bounds", 16, 128)
+    assert isinstance(asm.run(body, INPUT, 1, lds=128, dynamic_lds=128)[0], Completed)
+
+
+def test_scratch_beyond_its_allocation(asm: Assembler) -> None:
+    body = "  v_mov_b32 v1, 16\n  scratch_store_b32 v1, v0, off\n  s_endpgm\n"
+    fault = fault_of(asm.run(body, INPUT, 1, scratch=16)[0])
+    assert fault.kind == "scratch_out_of_bounds"
+    assert isinstance(asm.run(body, INPUT, 1, scratch=32)[0], Completed)
+
+
+def test_unallocated_register(asm: Assembler) -> None:
+    fault = fault_of(asm.run("  v_mov_b32 v40, 0\n  s_endpgm\n", INPUT, 1, vgprs=32)[0])
+    assert (fault.kind, fault.register) == ("unallocated_register", "v40")
+
+
+def test_unknown_instruction(asm: Assembler) -> None:
+    fault = fault_of(asm.run("  s_nop 0\n  .long 0xfffffff0\n  s_endpgm\n", INPUT, 1)[0])
+    assert (fault.kind, fault.pc) == ("unknown_instruction", 4)
+
+
+def test_unknown_instruction_that_is_not_reached_is_no_fault(asm: Assembler) -> None:
+    assert isinstance(asm.run("  s_branch .Lover\n  .long 0xfffffff0\n.Lover:\n  s_endpgm\n", INPUT, 1)[0], Completed)
+
+
+def test_endless_loop_exceeds_the_budget(asm: Assembler) -> None:
+    outcome, _ = asm.run(".Lloop:\n  s_branch .Lloop\n", INPUT, 1, device_options={"budget": 100_000})
+    assert fault_of(outcome).kind == "instruction_budget"
+
+
+def test_barrier_that_not_all_waves_reach(asm: Assembler) -> None:
+    """Wave 1 spins for a value that wave 0 would write behind the barrier."""
+    body = """
+  v_cmp_gt_u32 vcc_lo, 32, v0
+  s_cbranch_vccz .Lspin
+  s_barrier
+  s_endpgm
+.Lspin:
+  s_branch .Lspin
+"""
+    outcome, _ = asm.run(body, INPUT, 1, size=(64,), device_options={"budget": 100_000})
+    fault = fault_of(outcome)
+    assert fault.kind == "instruction_budget" and "barrier" in fault.message and fault.wave == 1
+
+
+def test_waves_that_end_do_not_block_a_barrier(asm: Assembler) -> None:
+    body = "  v_cmp_gt_u32 vcc_lo, 32, v0\n  s_cbranch_vccz .Lend1\n  s_barrier\n.Lend1:\n  s_endpgm\n"
+    assert isinstance(asm.run(body, INPUT, 1, size=(64,))[0], Completed)
+
+
+@pytest.mark.parametrize(
+    ("counter", "body"),
+    [
+        ("vmcnt", LOAD + "  global_load_b32 v3, v1, s[4:5]\n  v_add_nc_u32 v3, v3, v3\n  s_endpgm\n"),
+        ("lgkmcnt", "  s_load_b64 s[4:5], s[0:1], 0x0\n  s_add_u32 s4, s4, 1\n  s_endpgm\n"),
+        ("lgkmcnt", "  v_mov_b32 v1, 0\n  ds_load_b32 v2, v1\n  v_mov_b32 v3, v2\n  s_endpgm\n"),
+        # Only a wait for zero finishes scalar loads, which return in any order.
+        ("lgkmcnt", "  s_load_b64 s[4:5], s[0:1], 0x0\n  s_load_b64 s[6:7], s[0:1], 0x8\n  s_waitcnt lgkmcnt(1)\n"
+                    "  s_mov_b32 s8, s4\n  s_endpgm\n"),
+        # A result overwritten while its load is under way.
+        ("vmcnt", LOAD + "  global_load_b32 v3, v1, s[4:5]\n  v_mov_b32 v3, 0\n  s_endpgm\n"),
+        ("vmcnt", LOAD + "  global_atomic_add_u32 v3, v1, v0, s[4:5] glc\n  v_mov_b32 v4, v3\n  s_endpgm\n"),
+    ],
+)  # fmt: skip
+def test_use_before_the_wait(asm: Assembler, counter: str, body: str) -> None:
+    fault = fault_of(asm.run(body, INPUT, 1, lds=64)[0])
+    assert fault.kind == "outstanding_load" and counter in fault.message and fault.register
+
+
+def test_ordered_loads_need_only_a_count(asm: Assembler) -> None:
+    body = LOAD + """
+  global_load_b32 v3, v1, s[4:5]
+  global_load_b32 v4, v1, s[4:5] offset:4
+  s_waitcnt vmcnt({count})
+  v_add_nc_u32 v5, v3, 1
+  s_waitcnt vmcnt(0)
+  global_store_b32 v1, v5, s[6:7]
+  s_endpgm
+"""
+    outcome, out = asm.run(body.format(count=1), INPUT, 32)
+    assert isinstance(outcome, Completed)
+    assert np.array_equal(out, INPUT[:32] + 1)
+    assert fault_of(asm.run(body.format(count=2), INPUT, 32)[0]).kind == "outstanding_load"
+
+
+def test_store_that_a_barrier_publishes_too_early(asm: Assembler) -> None:
+    body = "  v_lshlrev_b32 v1, 2, v0\n  ds_store_b32 v1, v0\n{wait}  s_barrier\n  ds_load_b32 v2, v1\n  s_endpgm\n"
+    fault = fault_of(asm.run(body.format(wait=""), INPUT, 1, lds=256, size=(64,))[0])
+    assert fault.kind == "uncovered_store" and "lgkmcnt" in fault.message
+    waited = body.format(wait="  s_waitcnt lgkmcnt(0)\n")
+    assert isinstance(asm.run(waited, INPUT, 1, lds=256, size=(64,))[0], Completed)
+
+
+def test_global_store_before_a_barrier_that_orders_memory(asm: Assembler) -> None:
+    body = LOAD + "  global_store_b32 v1, v0, s[6:7]\n{wait}  s_barrier\n  buffer_gl0_inv\n  s_endpgm\n"
+    fault = fault_of(asm.run(body.format(wait=""), INPUT, 64, size=(64,))[0])
+    assert fault.kind == "uncovered_store" and "vscnt" in fault.message
+    waited = body.format(wait="  s_waitcnt_vscnt null, 0x0\n")
+    assert isinstance(asm.run(waited, INPUT, 64, size=(64,))[0], Completed)
+
+
+def test_missing_nop_behind_a_transcendental(asm: Assembler) -> None:
+    body = "  v_mov_b32 v1, 1.0\n  v_exp_f32 v2, v1\n{gap}  v_add_f32 v3, v2, v1\n  s_endpgm\n"
+    assert fault_of(asm.run(body.format(gap=""), INPUT, 1)[0]).kind == "missing_nop"
+    gap = "  s_waitcnt_depctr 0xfff\n"
+    assert isinstance(asm.run(body.format(gap=gap), INPUT, 1)[0], Completed)
+
+
+def test_misaligned_atomic(asm: Assembler) -> None:
+    body = LOAD + "  v_add_nc_u32 v1, 2, v1\n  global_atomic_add_u32 v1, v0, s[6:7]\n  s_endpgm\n"
+    assert fault_of(asm.run(body, INPUT, 64)[0]).kind == "misaligned_access"
+
+
+def test_unaligned_loads_are_allowed(asm: Assembler) -> None:
+    body = LOAD + """
+  v_add_nc_u32 v2, 2, v1
+  global_load_b32 v3, v2, s[4:5]
+  s_waitcnt vmcnt(0)
+  global_store_b32 v1, v3, s[6:7]
+  s_endpgm
+"""
+    outcome, out = asm.run(body, INPUT, 32)
+    assert isinstance(outcome, Completed)
+    data = INPUT.tobytes()
+    assert out.tolist() == [int.from_bytes(data[4 * i + 2 : 4 * i + 6], "little") for i in range(32)]
+
+
+def test_bad_program_counter(asm: Assembler) -> None:
+    fault = fault_of(asm.run("  s_mov_b64 s[4:5], 0\n  s_setpc_b64 s[4:5]\n", INPUT, 1)[0])
+    assert fault.kind == "bad_program_counter" and fault.address == 0
+
+
+def test_trap(asm: Assembler) -> None:
+    assert fault_of(asm.run("  s_trap 2\n  s_endpgm\n", INPUT, 1)[0]).kind == "trap"
+
+
+RACE = """
+  v_lshlrev_b32 v1, 2, v0
+  v_mov_b32 v2, 7
+  ds_store_b32 v1, v2
+  s_waitcnt lgkmcnt(0)
+{barrier}
+  v_xor_b32 v3, 0x80, v1
+  ds_load_b32 v4, v3
+  s_waitcnt lgkmcnt(0)
+  s_endpgm
+"""
+
+
+def test_race_sanitizer(asm: Assembler) -> None:
+    racy, fine = RACE.format(barrier=""), RACE.format(barrier="  s_barrier")
+    watch = {"sanitizers": ("race",)}
+    fault = fault_of(asm.run(racy, INPUT, 1, lds=256, size=(64,), device_options=watch)[0])
+    assert fault.kind == "lds_race" and fault.wave == 1
+    assert isinstance(asm.run(fine, INPUT, 1, lds=256, size=(64,), device_options=watch)[0], Completed)
+    # Without the sanitizer the race is not looked for.
+    assert isinstance(asm.run(racy, INPUT, 1, lds=256, size=(64,))[0], Completed)
