@@ -1,0 +1,230 @@
+"""iree-run-loom: classic and newest command lines, buffers, comparison, refusals."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from loom import print_module
+from loom.raising.lift import LiftOptions, lift
+from loom.store.workload import Launch
+from loom.tools.iree_run_loom import main, run
+from tests.raising.native_launches import NATIVE
+
+BUMP = """amdgpu.target<gfx11-generic> @gfx11 {subgroup_size = 32}
+
+low.kernel.def target<amdgpu.gfx11.generic.core>(@gfx11) export("bump") workgroup_size(64, 1, 1) workgroup_count(1, 1, 1) @bump(%bias: reg<amdgpu.sgpr>) asm {
+  %lane = live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>
+  %words = resource<hal_binding> {index = 0, source_type = hal.buffer, extent = 256} : reg<amdgpu.sgpr x2>
+  %address = v_lshlrev_b32_src0_inline %lane, 2
+  %before = global_load_b32_saddr %address, %words
+  %after = v_add_u32 %bias, %before
+  global_store_b32_saddr %address, %after, %words
+  return
+}
+"""
+
+
+@pytest.fixture
+def bump(tmp_path):
+    path = tmp_path / "bump.loom"
+    path.write_text(BUMP)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def oracle(tmp_path_factory):
+    data = (NATIVE / "asm/gfx1100/saxpy_asm.hsaco").read_bytes()
+    launch = Launch((1, 1, 1), (256, 1, 1))
+    path = tmp_path_factory.mktemp("oracle") / "oracle.loom"
+    path.write_text(print_module(lift(data, None, LiftOptions(launch=launch)).module))
+    return str(path)
+
+
+def call(monkeypatch, capsys, *argv):
+    """Exit code, stdout and stderr of the command line as the console script runs it."""
+    monkeypatch.setattr("sys.argv", ["iree-run-loom", *argv])
+    code = main()
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_the_classic_command(monkeypatch, capsys, oracle):
+    code, out, err = call(
+        monkeypatch,
+        capsys,
+        oracle,
+        "--device=amdgpu",
+        "--function=saxpy_asm",
+        "--pipeline=none",
+        "--kernel-input-buffer=64xf32=1",
+        "--kernel-input-buffer=64xf32=2",
+        "--kernel-input-value=f32=3",
+        "--kernel-input-value=i32=64",
+        "--expected-kernel-buffer=64xf32=1",
+        "--expected-kernel-buffer=64xf32=5",
+    )
+    assert (code, out) == (0, "SUCCESS: all results are as expected\n")
+    assert "amdgpu-sim" in err or "amdgpu-hip" in err  # says which device 'amdgpu' is
+
+
+def test_results_are_printed_up_to_the_limit(monkeypatch, capsys, oracle):
+    flags = ["--device=amdgpu-sim", "--root=@saxpy_asm", "--pipeline=none", "--output-max-element-count=3"]
+    inputs = ["--kernel-input-buffer=4xf32=1,2,3,4", "--kernel-input-buffer=2x2xf32=0.5"]
+    values = ["--kernel-input-value=f32=2", "--kernel-input-value=u32=0x3"]
+    code, out, _ = call(monkeypatch, capsys, oracle, *flags, *inputs, *values)
+    assert code == 0
+    assert out == "binding[0]: 4xf32=1.0 2.0 3.0 ...\nbinding[1]: 2x2xf32=2.5 4.5 6.5 ...\n"
+
+
+def test_a_mismatch_names_place_values_and_distance(monkeypatch, capsys, oracle):
+    close = float(np.nextafter(np.float32(5), np.float32(6)))
+    code, out, _ = call(
+        monkeypatch,
+        capsys,
+        oracle,
+        "--device=amdgpu-sim",
+        "--pipeline=none",
+        "--kernel-input-buffer=2x4xf32=1",
+        "--kernel-input-buffer=2x4xf32=2",
+        "--kernel-input-value=f32=3",
+        "--kernel-input-value=i32=8",
+        "--expected-kernel-buffer=(ignored)",
+        f"--expected-kernel-buffer=2x4xf32=5,5,5,5,5,5,{close},5",
+    )
+    assert code == 1
+    assert "binding[1]: 1 of 8 elements differ" in out
+    assert "[1, 2] expected 5.0000005, actual 5.0 (1 ULP)" in out
+
+
+def test_tolerance(monkeypatch, capsys, oracle):
+    flags = ["--device=amdgpu-sim", "--pipeline=none", "--kernel-input-buffer=1xf32=1", "--kernel-input-buffer=1xf32=2"]
+    values = ["--kernel-input-value=f32=3", "--kernel-input-value=i32=1"]
+    expected = ["--expected-kernel-buffer=1xf32=1", "--expected-kernel-buffer=1xf32=5.01"]
+    assert call(monkeypatch, capsys, oracle, *flags, *values, *expected)[0] == 1
+    loose = "--expected-kernel-buffer-tolerance=0.02,0"
+    assert call(monkeypatch, capsys, oracle, *flags, *values, *expected, loose)[0] == 0
+    relative = "--expected-kernel-buffer-tolerance=0,0.001"
+    assert call(monkeypatch, capsys, oracle, *flags, *values, *expected, relative)[0] == 1
+
+
+def test_files_in_and_out(monkeypatch, capsys, oracle, tmp_path):
+    x = np.arange(300, dtype=np.float32)
+    y = np.linspace(-1, 1, 300, dtype=np.float32)
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "y.npy", y)
+    code, _, _ = call(
+        monkeypatch,
+        capsys,
+        oracle,
+        "--device=amdgpu-sim",
+        "--pipeline=none",
+        f"--kernel-input-buffer=300xf32=@{tmp_path}/x.npy",
+        f"--kernel-input-buffer=@{tmp_path}/y.npy",
+        "--kernel-input-value=f32=0.5",
+        "--kernel-input-value=i32=300",
+        "--workgroup-count=2,1,1",
+        f"--output=@{tmp_path}/x.out.npy",
+        f"--output=@{tmp_path}/y.out.npy",
+    )
+    assert code == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "x.out.npy"), x)
+    exact = (0.5 * x.astype(np.float64) + y.astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_equal(np.load(tmp_path / "y.out.npy"), exact)
+
+
+def test_prepared_low_with_resources_and_arguments(monkeypatch, capsys, bump):
+    flags = ["--device=amdgpu-sim", "--root=@bump", "--pipeline=none", "--kernel-input-buffer=64xi32=1"]
+    code, _, _ = call(
+        monkeypatch, capsys, bump, *flags, "--kernel-input-value=i32=-9", "--expected-kernel-buffer=64xi32=-8"
+    )
+    assert code == 0
+
+
+def test_older_synonyms(monkeypatch, capsys, bump):
+    code, _, _ = call(
+        monkeypatch,
+        capsys,
+        bump,
+        "--backend=amdgpu-hal",
+        "--function=bump",
+        "--pipeline=none",
+        "--binding=64xi32=1",
+        "--constant=i32=2",
+        "--expected-binding=64xi32=3",
+    )
+    assert code == 0
+
+
+def test_artifact_only(monkeypatch, capsys, bump, tmp_path):
+    target = tmp_path / "bump.hsaco"
+    flags = ["--pipeline=none", f"--emit-target-artifact={target}", "--emit-only"]
+    assert call(monkeypatch, capsys, bump, *flags)[0] == 0
+    assert target.read_bytes()[:4] == b"\x7fELF"
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "message"),
+    [
+        (["--root=@absent"], 2, "the module has no kernel '@absent'"),
+        (["--kernel-input-buffer=64xi32=1"], 2, "takes 1 values, 0 given"),
+        (["--kernel-input-value=i32=1"], 2, "takes 1 buffers, 0 given"),
+        (["--kernel-input-buffer=64xq8=1"], 2, "unknown element type 'q8'"),
+        (["--workgroup-count=0"], 2, "'0' is no work-group count"),
+        (["--expected-kernel-buffer-tolerance=x"], 2, "'x' is no tolerance"),
+        (["--device=abacus"], 3, "unknown device 'abacus'"),
+        (["--devise=amdgpu"], 2, "unrecognized arguments"),
+    ],
+)
+def test_refusals(monkeypatch, capsys, bump, flags, code, message):
+    base = [] if any("device" in flag for flag in flags) else ["--device=amdgpu-sim"]
+    if not any("kernel-input" in flag for flag in flags):
+        base += ["--kernel-input-buffer=64xi32=1", "--kernel-input-value=i32=1", "--expected-kernel-buffer=64xi32=2"]
+    result, _, err = call(monkeypatch, capsys, bump, "--pipeline=none", *base, *flags)
+    assert (result, message in err) == (code, True), err
+
+
+def test_unprepared_input_is_refused_at_the_first_such_op(monkeypatch, capsys, tmp_path):
+    path = tmp_path / "mixed.loom"
+    path.write_text(BUMP.replace("  return\n", "  %c = index.constant 1 : index\n  return\n").replace(" asm {", " {"))
+    canonical = BUMP.split("low.kernel.def")[0] + (
+        "low.kernel.def target<amdgpu.gfx11.generic.core>(@gfx11) workgroup_size(64, 1, 1) @k() {\n"
+        "  %lane = low.live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>\n"
+        "  %c = index.constant 1 : index\n"
+        "  %d = index.constant 2 : index\n"
+        "  low.return\n}\n"
+    )
+    path.write_text(canonical)
+    code, _, err = call(monkeypatch, capsys, str(path), "--device=amdgpu-sim", "--pipeline=none")
+    assert code == 2
+    assert f"{path}:5:" in err and "index.constant" in err
+
+
+def test_source_kernels_need_a_pipeline(monkeypatch, capsys):
+    path = str(Path(__file__).parents[2] / "workloads/saxpy/raised/elementwise.loom")
+    code, _, err = call(monkeypatch, capsys, path, "--device=amdgpu-sim", "--pipeline=none")
+    assert code == 2
+    assert f"{path}:" in err and "kernel.def @saxpy is not prepared Low" in err
+
+
+def test_a_fault_is_evidence(monkeypatch, capsys, oracle):
+    code, _, err = call(
+        monkeypatch,
+        capsys,
+        oracle,
+        "--device=amdgpu-sim",
+        "--pipeline=none",
+        "--kernel-input-buffer=4xf32=1",
+        "--kernel-input-buffer=4xf32=1",
+        "--kernel-input-value=f32=3",
+        "--kernel-input-value=i32=256",
+    )
+    assert code == 1
+    assert "faulted" in err and "out_of_bounds" in err
+
+
+def test_help(capsys):
+    with pytest.raises(SystemExit) as caught:
+        run(["--help"])
+    assert caught.value.code == 0
+    assert "--kernel-input-buffer" in capsys.readouterr().out
