@@ -114,7 +114,8 @@ def rows(run: BenchmarkRun) -> Iterator[dict[str, Any]]:
 
     yield row("run", schema=SCHEMA, module=run.module)
     yield row("plan", work_item_count=len(run.items), policy=run.policy.to_json(), dry_run=run.dry_run)
-    yield row("device", **document["device"])
+    identity_row = {("device_kind" if key == "kind" else key): value for key, value in document["device"].items()}
+    yield row("device", **identity_row)
     for entry in run.compiles:
         yield row("compile", **entry)
     for index, (item, work) in enumerate(zip(run.items, document["work_items"], strict=True)):
