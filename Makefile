@@ -43,8 +43,10 @@ $(VENV)/.package: $(VENV)/.requirements pyproject.toml
 setup: $(VENV)/.package
 
 migrate: setup
-	@$(BIN)/python -m snakemake --profile=workflow/profiles/local --cores=$(CORES) $(SNAKEMAKE_FLAGS) -- evidence
-	@$(BIN)/python -m loom.tools.loom_stage verdict
+	@mark=$$(stat --format=%s results/store/journal.jsonl 2>/dev/null || echo 0); status=0; \
+	$(BIN)/python -m snakemake --profile=workflow/profiles/local --cores=$(CORES) $(SNAKEMAKE_FLAGS) -- evidence || status=$$?; \
+	$(BIN)/python -m loom.tools.loom_stage verdict --since=$$mark || status=$$?; \
+	exit $$status
 
 test: setup
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_FLAGS) $(TESTS)
