@@ -83,7 +83,10 @@ class CompiledEncoding:
         self.rules: list[Rule | None] = []
         self.slot_codecs: list[SlotCodec | None] = []
         owned = 0
+        with_status = any(modifier.name == "tfe" for modifier in encoding.modifiers)
         for index, (name, text) in enumerate(zip(names, codecs, strict=True)):
+            if with_status and name == "vdata":
+                codecs[index] = text = "t" + text[1:]
             owned |= self._add_slot(owner, index, name, text)
         self.modifiers: list[tuple[str, Field, ModifierField]] = []
         modifier_mask = 0
@@ -134,8 +137,8 @@ class CompiledEncoding:
             special, rule = _immediate(field, int(body[1:]), body[0] == "i")  # type: ignore[arg-type]
         elif body == "br":
             special, rule = _branch(field)  # type: ignore[arg-type]
-        elif body in _ADDRESS:
-            made = _ADDRESS[body](self, owner, accept)
+        elif body in _ADDRESS or (body[0] == "t" and name == "vdata"):
+            made = _ADDRESS[body](self, owner, accept) if body in _ADDRESS else _status_data(self, owner, int(body[1:]))
             special, rule, bits = made
             self.extract.append(None)
             self.special.append(special)
@@ -455,6 +458,24 @@ def _returned(units: int, accumulators: bool) -> Callable[[CompiledEncoding, Com
         return decode, encode, 255 << shift
 
     return make
+
+
+def _status_data(encoding: CompiledEncoding, owner: CompiledSet, units: int) -> Address:
+    """Data of a buffer load that may be followed by a status register (``tfe``)."""
+    shift = encoding.format.fields["vdata"].pieces[0][0]
+    enable = encoding.format.fields["tfe"].pieces[0][0]
+    plain = codec.vector_list(owner.generation, "vgpr", units)
+    longer = codec.vector_list(owner.generation, "vgpr", units + 1)
+
+    def decode(word: int) -> Operand | None:
+        return (longer if word >> enable & 1 else plain)[word >> shift & 255]
+
+    def encode(operand: Operand) -> int:
+        if not isinstance(operand, Register) or operand.bank != "vgpr" or operand.units not in (units, units + 1):
+            raise CannotEncode(f"{describe(operand)} cannot be the vdata: {units} vector registers are wanted, {units + 1} with tfe")
+        return operand.index << shift
+
+    return decode, encode, 255 << shift
 
 
 def _vdsty(encoding: CompiledEncoding, owner: CompiledSet, accept: str) -> Address:

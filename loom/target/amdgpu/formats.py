@@ -129,7 +129,7 @@ _GFX11_MEMORY = """
 SMEM 64 - fix=26:6:0x3d op=18:8 sdata=6:7 sbase=0:6 soffset=57:7 !offset=32:21s !glc=14:1 !dlc=13:1
 DS 64 - fix=26:6:0x36 op=18:8 vdst=56:8 addr=32:8 data0=40:8 data1=48:8 !offset=0:16 !gds=17:1
 DS2 64 - fix=26:6:0x36 op=18:8 vdst=56:8 addr=32:8 data0=40:8 data1=48:8 !offset0=0:8 !offset1=8:8 !gds=17:1
-FLAT 64 - fix=26:6:0x37,16:2:0 op=18:7 vdst=56:8 vaddr=32:8 vdata=40:8 saddr=48:7 !offset=0:13s !glc=14:1 !slc=15:1 !dlc=13:1
+FLAT 64 - fix=26:6:0x37,16:2:0 op=18:7 vdst=56:8 vaddr=32:8 vdata=40:8 saddr=48:7 !offset=0:12 !glc=14:1 !slc=15:1 !dlc=13:1
 SCRATCH 64 - fix=26:6:0x37,16:2:1 op=18:7 vdst=56:8 vaddr=32:8 vdata=40:8 saddr=48:7 !sve=55:1 !offset=0:13s !glc=14:1 !slc=15:1 !dlc=13:1
 GLOBAL 64 - fix=26:6:0x37,16:2:2 op=18:7 vdst=56:8 vaddr=32:8 vdata=40:8 saddr=48:7 !offset=0:13s !glc=14:1 !slc=15:1 !dlc=13:1
 MUBUF 64 - fix=26:6:0x38 op=18:8 vdata=40:8 vaddr=32:8 srsrc=48:5 soffset=56:8 !offset=0:12 !offen=54:1 !idxen=55:1 !glc=14:1 !slc=12:1 !dlc=13:1 !tfe=53:1

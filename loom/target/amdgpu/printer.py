@@ -33,7 +33,7 @@ _UNUSED = ("UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE")
 _SCOPES = ("SCOPE_CU", "SCOPE_SE", "SCOPE_DEV", "SCOPE_SYS")
 _TH_LOAD = ("RT", "NT", "HT", "LU", "NT_RT", "RT_NT", "NT_HT")
 _TH_STORE = ("RT", "NT", "HT", "WB", "NT_RT", "RT_NT", "NT_HT", "NT_WB")
-_FLOAT_TYPES = ("f16", "bf16", "f32", "f64", "v2f16", "v2bf16", "v2f32")
+_INTEGER_16 = ("i16", "u16", "b16")
 
 
 def print_instruction(instruction: MachineInstruction, *, halves: bool = True, labels: Callable[[BranchTarget], str] | None = None) -> str:
@@ -62,7 +62,9 @@ def _half(instruction: MachineInstruction, halves: bool, labels: Callable[[Branc
         for slot, operand in zip(row.slots, instruction.operands, strict=True):
             if operand is OFF and (slot.name == "vdst" or (slot.name == "vdata" and modifiers.get("lds"))):
                 continue
-            if row.mnemonic == "s_endpgm" and operand == Immediate(0):
+            if row.mnemonic == "s_endpgm" and isinstance(operand, Immediate):
+                if operand.value:
+                    operands.append(str(operand.value))
                 continue
             operands.append(_operand(instruction, encoding, slot, operand, halves, labels))
     name = row.mnemonic + encoding.suffix
@@ -118,8 +120,10 @@ def _value(row: InstructionRow, slot: OperandSlot, operand: Operand, halves: boo
             return f"v{operand.index}"
         return str(operand)
     if isinstance(operand, Inline):
+        if operand.is_float and (slot.type in _INTEGER_16 or (row.mnemonic.startswith("s_cmp_") and slot.type == "f16")):
+            return f"0x{operand.bits('f16'):x}"
         if operand.code == 248:
-            return "0.15915494309189532" if slot.units == 2 and slot.type not in ("v2f32", "b64x") else "0.15915494"
+            return "0.15915494309189532" if slot.units == 2 and slot.type != "v2f32" else "0.15915494"
         return _FLOATS.get(operand.code) or str(operand.value)
     assert isinstance(operand, Literal)
     return _literal(slot, operand.bits)
@@ -132,7 +136,7 @@ _INLINE_16 = {0x3800, 0xB800, 0x3C00, 0xBC00, 0x4000, 0xC000, 0x4400, 0xC400, 0x
 def _literal(slot: OperandSlot, bits: int) -> str:
     """A literal; marked where the plain number would be taken for an inline constant."""
     if slot.kinds == ("literal",):
-        return f"0x{bits:x}" if not (bits <= 64 or bits >= 0xFFFFFFF0) else _mandatory(bits)
+        return f"0x{bits:x}"
     signed = bits - (1 << 32) if bits >> 31 else bits
     inline = -16 <= signed <= 64
     if slot.units == 1 and "16" not in slot.type:
@@ -140,10 +144,6 @@ def _literal(slot: OperandSlot, bits: int) -> str:
     elif slot.type in ("f16",):
         inline = inline or bits in _INLINE_16
     return f"lit(0x{bits:x})" if inline else f"0x{bits:x}"
-
-
-def _mandatory(bits: int) -> str:
-    return f"0x{bits:x}"
 
 
 def _with_modifiers(text: str, operand: Operand, source: int, modifiers: dict[str, int]) -> str:
@@ -364,7 +364,9 @@ def _vop3_selection(row: InstructionRow, encoding: Encoding, selected: int) -> l
         if row.mnemonic in _BYTE_SELECT_HIGH:
             return [f" byte_sel:{selected >> 2}"]
     count = _source_count(row)
-    text = [selected >> index & 1 for index in range(count)] + [selected >> 3 & 1]
+    text = [selected >> index & 1 for index in range(count)]
+    if row.slot_index("vdst") >= 0 or (row.slot_index("sdst") >= 0 and encoding.form == "e64"):
+        text.append(selected >> 3 & 1)
     return [" op_sel:[" + ",".join(map(str, text)) + "]"]
 
 

@@ -371,6 +371,12 @@ def _classify(found: Found, bit: int, answer: probe.Answer | None) -> None:
     found.modifiers[owner.name] = found.modifiers.get(owner.name, 0) | 1 << at
 
 
+def drop_fixed_modifiers(founds: list[Found]) -> None:
+    """Forget modifiers no bit of which may change."""
+    for found in founds:
+        found.modifiers = {name: bits for name, bits in found.modifiers.items() if bits or name == "fi8"}
+
+
 def true16_halves(generation: str, founds: list[Found]) -> None:
     """Tell the two true16 codecs apart and find the ``op_sel`` bit of each operand."""
     for found in founds:
@@ -560,6 +566,7 @@ def build(generation: str, wheel: Path) -> dict[str, Any]:
     for found in founds:
         assign_slots(found)
     flip_bits(generation, founds)
+    drop_fixed_modifiers(founds)
     true16_halves(generation, founds)
     classes = probe_sources(generation, founds)
     vgpr_limits(generation, founds)
