@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from loom.diagnostics import LoomError, error
+from loom.diagnostics import LoomError
 from loom.ir import Attribute, Module, Operation, SymbolRef, Word
 from loom.ir.registry import lookup
 from loom.raising.lift.build import BodyBuilder, LiftedBody
@@ -133,7 +133,7 @@ def _lift(native: NativeKernel, options: LiftOptions) -> Lifted:
     flow = build_flow(native.program, native.wave_size)
     _, live_ins = entry_live_ins(native.descriptor, generation)
     body = BodyBuilder(flow, live_ins).build()
-    if options.drop_dead_code:
+    if options.drop_dead_code or options.relax is not None:  # the backend has no use for code that never runs
         _drop_unreachable(body)
     if options.names:
         entry = body.region.blocks[0]
@@ -231,6 +231,23 @@ def lift_difference(lifted: Lifted, text: str | None = None) -> str | None:
     return native_difference(lifted.native, native_kernel(emitted.code_object, lifted.native.name))
 
 
+def lift_status(code_object: bytes, kernel: str) -> dict[str, object]:
+    """Whether a kernel lifts and emits its own bytes, for reports.
+
+    Returns:
+        ``lifted_identical``; ``reason`` says why not (a refusal names instruction and pc), ``None`` where it does.
+    """
+    from loom import print_module
+
+    try:
+        lifted = lift(code_object, kernel)
+        difference = lift_difference(lifted, print_module(lifted.module))
+    except LoomError as failure:
+        first = failure.diagnostics[0]
+        return {"lifted_identical": False, "reason": f"{first.message} [{first.code}]"}
+    return {"lifted_identical": difference is None, "reason": difference}
+
+
 def native_difference(original: NativeKernel, emitted: NativeKernel) -> str | None:
     """The first difference between two kernels' instruction bytes and descriptors, ``None`` where they agree."""
     a, b = original.code, emitted.code
@@ -264,11 +281,10 @@ def _comparable(descriptor: bytes) -> dict[str, int]:
 __all__ = [
     "LiftOptions",
     "Lifted",
-    "LoomError",
-    "error",
     "lift",
     "lift_difference",
     "lift_native",
+    "lift_status",
     "native_difference",
     "native_kernel",
 ]

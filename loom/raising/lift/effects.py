@@ -174,12 +174,14 @@ class EffectAnalyzer:
         for unit, count in state_uses:
             mask = mask_of(unit, count)
             if not explicit_use & mask:
-                effects.state_uses.append(Access(unit, count, -1))
+                if not any(access.unit == unit for access in effects.state_uses):
+                    effects.state_uses.append(Access(unit, count, -1))
                 use_mask |= mask
         for unit, count in state_defs:
             mask = mask_of(unit, count)
             if not explicit_def & mask:
-                effects.state_defs.append(Access(unit, count, -1))
+                if not any(access.unit == unit for access in effects.state_defs):
+                    effects.state_defs.append(Access(unit, count, -1))
                 def_mask |= mask
         effects.uses_exec = effects.uses_exec or uses_exec
         effects.use_mask = use_mask
