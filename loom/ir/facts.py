@@ -451,7 +451,9 @@ class FactAnalysis:
             found.append(itself.plus(lower, -1))
             found.append(upper.plus(itself, -1).plus(Linear(-1, ())))
             step = self.facts_of(holder.operand("step")).constant
-            if step and step > 1 and self.linear_facts(upper.plus(lower, -1)).multiple_of % step == 0:
+            ends = (self.facts_of(holder.operand(n)).multiple_of for n in ("lower", "upper"))
+            span = self.linear_facts(upper.plus(lower, -1)).multiple_of
+            if step and step > 1 and (span % step == 0 or math.gcd(*ends) % step == 0):
                 # The range is a whole number of steps: the last value is a step below the end.
                 found.append(upper.plus(itself, -1).plus(Linear(-step, ())))
         if value.defining_op is not None:
