@@ -318,7 +318,8 @@ def _div_fixup(c: Context, s0: Expr, s1: Expr, s2: Expr) -> Expr:
     infinity = bitcast(sign | INFINITY[t], t)
     zero = bitcast(sign, t)
     magnitude = bitcast((bits(s0) & (SIGN[t] - 1)) | sign, t)
-    result = select(is_nan(s0), nan, magnitude)
+    # The Newton steps turn an overflowing quotient into a NaN, although neither operand is one.
+    result = select(is_nan(s0), infinity, magnitude)
     if t != "f16":
         e1, e2 = exponent_field(s1), exponent_field(s2)
         bias, low = (255, -150) if t == "f32" else (2047, -1075)
