@@ -169,9 +169,14 @@ def _map_dims(dims: tuple[Dim, ...], mapping: Mapping[Value, Value]) -> tuple[Di
     return tuple(d if isinstance(d, int) else mapping.get(d, d) for d in dims)
 
 
+def _is_value(item: object) -> bool:
+    """Whether it is an SSA value (whose module builds on this one and cannot be imported here)."""
+    return hasattr(item, "dim_types")
+
+
 def _named(*items: object) -> tuple[Value, ...]:
     """Return the SSA values among dimensions and layouts: all but integers, encodings and nothing."""
-    return tuple(i for i in items if i.__class__.__name__ == "Value")  # type: ignore[misc]
+    return tuple(i for i in items if _is_value(i))  # type: ignore[misc]
 
 
 class ShapedType(Type):
@@ -297,13 +302,13 @@ class ViewType(ShapedType):
 
 
 def _layout_text(layout: EncodingAttribute | Value, name_of: NameOf) -> str:
-    return name_of(cast("Value", layout)) if layout.__class__.__name__ == "Value" else str(layout)
+    return name_of(cast("Value", layout)) if _is_value(layout) else str(layout)
 
 
 def _map_layout(
     layout: EncodingAttribute | Value | None, mapping: Mapping[Value, Value]
 ) -> EncodingAttribute | Value | None:
-    if layout is None or layout.__class__.__name__ != "Value":
+    if not _is_value(layout):
         return layout
     return mapping.get(cast("Value", layout), cast("Value", layout))
 
