@@ -2,8 +2,9 @@
 
     python benchmarks/lift.py [FILE ...] [--json]
 
-Processor time, so that a busy machine does not disturb. Without files: the objects under tests/native and the large kernel
-under benchmarks/kernels. Times cover decoding, building SSA over physical registers, and naming; printing is timed apart.
+Processor time, so that a busy machine does not disturb. Without files: the objects under tests/native and the large
+kernel under benchmarks/kernels. Times cover decoding, building SSA over physical registers, and naming; printing is
+timed apart.
 """
 
 from __future__ import annotations
