@@ -386,19 +386,21 @@ class Lowering:
         return out
 
     def foldable_old(self, op: Operation, old: Value) -> bool:
-        """Whether a vector op may take ``old`` as the pass-through of its one result."""
+        """Whether a vector op that ran under the present EXEC may take ``old`` as the pass-through of its first result."""
+        if op.results[0].type is not old.type or self.e.made_under.get(op.results[0], self) is not self.e.exec:
+            return False
+        if self.e.pass_through.get(op) is not None:
+            return False
         row = self.e.row(str(op.attributes["key"]).removeprefix("amdgpu."))
         defs = [slot for slot in row.slots if slot.is_def]
+        immediates = op.attributes.get("immediates")
         return (
-            row.issue_class in ("valu", "trans")
+            row.issue_class in ("valu", "trans", "vmem", "lds")
             and "exec" in row.implicit_uses
-            and len(defs) == 1
             and not defs[0].is_use
             and "vgpr" in defs[0].kinds
-            and defs[0].units == 1
-            and old.type is op.results[0].type
-            and self.e.made_under.get(op.results[0], self) is self.e.exec
-            and self.e.pass_through.get(op) is None
+            and not any("vgpr" in slot.kinds for slot in defs[1:])
+            and not (isinstance(immediates, dict) and "dpp" in str(immediates.get("form", "")))
         )
 
     def type_of(self, value: Value) -> Type:

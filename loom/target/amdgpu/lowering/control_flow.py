@@ -250,9 +250,8 @@ def merge(lw: Lowering, value: Value, old: Value) -> Value:
     if (
         op is not None
         and op.name == "low.op"
-        and op.parent is lw.e.block
-        and len(op.results) == 1
-        and not value.users
+        and value is op.results[0]
+        and _visible(lw, old, op)
         and lw.foldable_old(op, old)
     ):
         # Let the op that made the value keep the old contents of inactive lanes.
@@ -260,6 +259,16 @@ def merge(lw: Lowering, value: Value, old: Value) -> Value:
         lw.e.forget(value)
         return value
     return lw.e.fresh("v_mov_b32", value, old=(old,))[0]
+
+
+def _visible(lw: Lowering, old: Value, op: Operation) -> bool:
+    """Whether ``old`` is defined in front of an op of the present block or of one that it dominates."""
+    if old.is_block_argument:
+        return True
+    definition = old.defining_op
+    if definition is None or definition.parent is not op.parent:
+        return definition is not None and op.parent is lw.e.block
+    return definition.is_before(op)
 
 
 def merge_mask(lw: Lowering, value: Value, old: Value) -> Value:

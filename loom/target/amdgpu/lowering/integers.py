@@ -116,6 +116,10 @@ class Integers:
                     return reduced
             if name == "sub":
                 return self.binary("add", a, -b & MASK32)
+            origin = self._origin.get(a) if isinstance(a, Value) else None
+            if name in ("and", "or", "xor", "add") and origin is not None and origin[0] == name and isinstance(origin[2], int):
+                # Two constants of the same operation are one.
+                return self.binary(name, origin[1], fold(origin[2], b) & MASK32)
         if not is_vector(a) and not is_vector(b) and scalar is not None:
             made = self.e.op(scalar, a, b)[0]
         else:

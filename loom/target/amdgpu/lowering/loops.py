@@ -1,8 +1,8 @@
 """``scf.for`` and ``scf.while``.
 
 A loop's test stands in its header block, which is laid out behind the body: the entry jumps to the test, each round runs body, test and one
-branch. Carried values are the header's arguments. In a loop that lanes leave at different times the copies into these arguments happen
-under the EXEC of the round, so lanes that have left keep what they left with; carried lane masks are merged by mask arithmetic.
+branch. Carried values are the header's arguments. In a loop that lanes leave at different times the next value of each is merged with the present
+one, so that lanes that have left keep what they left with: by a pass-through on the op that makes it, or by mask arithmetic.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from loom.target.amdgpu.lowering.control_flow import (
     enter,
     from_registers,
     mark_mask,
+    merge,
     merge_registers,
     needs_rest,
     new_block,
@@ -54,14 +55,6 @@ def _carried_shape(lw: Lowering, argument: Value, result: Value | None, init: Va
     return mark_mask(shape) if divergent else shape
 
 
-def _collective(op: Operation) -> bool:
-    return any(
-        inner.name.startswith(("kernel.subgroup.", "kernel.workgroup.", "vector.mma"))
-        and inner.definition.has_trait("convergent")
-        for inner in op.walk()
-    )
-
-
 def _step_interval(lw: Lowering, op: Operation) -> Interval:
     """Bounds of the counter including the value that ends the loop."""
     low, high = lw.interval(op.operand("lower")), lw.interval(op.operand("upper"))
@@ -95,7 +88,6 @@ def _for(lw: Lowering, op: Operation) -> None:
     anchor = branch(lw, header, start)
     home = e.block
     scope = Scope(loop=True, block=home, anchor=anchor, exec=outer)
-    merging = divergent and _collective(op)
     with e.scope(scope):
         enter(lw, header)
         if divergent:
@@ -128,7 +120,7 @@ def _for(lw: Lowering, op: Operation) -> None:
                 following = [_in_bank(lw, w, bank) for w in pair]
             following += [r for v, s in zip(yielded, shapes[1:], strict=True) for r in registers_of(lw, lw.get(v), s)]
             if divergent:
-                following = _merge_carried(lw, following, arguments, shapes, merging)
+                following = merge_registers(lw, following, arguments, shapes)
         branch(lw, header, following)
     move_last(header)
     enter(lw, exit_block)
@@ -142,19 +134,6 @@ def _for(lw: Lowering, op: Operation) -> None:
         e.depth[argument] = len(e.scopes) - 1
     for result, group, shape in zip(op.results, groups[1:], shapes[1:], strict=True):
         lw.set(result, from_registers(lw, group, shape))
-
-
-def _merge_carried(
-    lw: Lowering, following: list[Value], arguments: list[Value], shapes: Sequence[Shape], everything: bool
-) -> list[Value]:
-    if everything:
-        return merge_registers(lw, following, arguments, shapes)
-    from loom.target.amdgpu.lowering.control_flow import mask_flags, merge_mask
-
-    flags = [f for s in shapes for f in mask_flags(s)]
-    return [
-        merge_mask(lw, n, o) if is_mask else n for n, o, is_mask in zip(following, arguments, flags, strict=True)
-    ]
 
 
 def _in_bank(lw: Lowering, word: Operand, bank: str) -> Value:
@@ -214,7 +193,6 @@ def _while(lw: Lowering, op: Operation) -> None:
     header, body_block, exit_block = new_block(lw, "test"), new_block(lw, "loop"), new_block(lw, "exit")
     anchor = branch(lw, header, start)
     scope = Scope(loop=True, block=e.block, anchor=anchor, exec=outer)
-    merging = divergent and _collective(op)
     with e.scope(scope):
         enter(lw, header)
         if divergent:
@@ -230,7 +208,7 @@ def _while(lw: Lowering, op: Operation) -> None:
             for index, shape, old in zip(kept_results, kept_shapes, old_kept, strict=True):
                 registers = registers_of(lw, lw.get(forwarded[index]), shape)
                 copies = [
-                    e.fresh("v_mov_b32", r, old=(o,))[0] if r.type.register_class == VGPR else r  # type: ignore[attr-defined]
+                    merge(lw, r, o) if r.type.register_class == VGPR else r  # type: ignore[attr-defined]
                     for r, o in zip(registers, old, strict=True)
                 ]
                 new_kept.append(merge_registers_masks(lw, copies, old, shape))
@@ -247,7 +225,7 @@ def _while(lw: Lowering, op: Operation) -> None:
             following = [r for v, s in zip(yielded, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
             if divergent:
                 carried = [a for g in groups[: len(shapes)] for a in g]
-                following = _merge_carried(lw, following, carried, shapes, merging)
+                following = merge_registers(lw, following, carried, shapes)
             following += [r for group in new_kept for r in group]
         branch(lw, header, following)
     if not _straight_header(header):
