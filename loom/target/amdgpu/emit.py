@@ -1,9 +1,9 @@
 """Allocated Low code to a machine program: physical registers, copies, branches.
 
-Copies of vector registers under a partial EXEC are made for all lanes: a value's old lanes matter wherever a masked
-write passes them
-through, so EXEC is set to all ones around such copies. Where EXEC is what the kernel was entered with, a plain move
-does.
+Copies under a partial EXEC. The old value that a masked write passes through must be whole in all lanes, so a copy that such a write needs
+in front of it is made with EXEC set to all ones. Branch arguments are copied by plain masked moves: lanes that have left a loop keep
+what they left with. Lifted code spells out every such lane by pass-through values; there, branch arguments are copied in all
+lanes too.
 """
 
 from __future__ import annotations
@@ -65,13 +65,21 @@ class Emitted:
 class Emitter:
     """Emits one kernel."""
 
-    def __init__(self, code: LowCode, target: AmdgpuTarget, allocation: Allocation | None, processor: str) -> None:
+    def __init__(
+        self,
+        code: LowCode,
+        target: AmdgpuTarget,
+        allocation: Allocation | None,
+        processor: str,
+        whole_wave: bool = False,
+    ) -> None:
         self.code = code
         self.target = target
         self.allocation = allocation
         self.wave_size = target.wave_size
         self.mask_units = target.wave_size // 32
         self.fixed = allocation is None
+        self.whole_wave = whole_wave
         self.result = Emitted(MachineProgram(code.name, processor, target.wave_size, []))
         self._files: dict[str, tuple[str, int | None]] = {}
         self._lane_base = 0
@@ -140,7 +148,7 @@ class Emitter:
                 if kind == OP:
                     self._operation(body, instruction, full)
                 elif kind == COPY:
-                    self._copy(body, instruction, full)
+                    self._copy(body, instruction, full or not self.whole_wave)
             bodies.append(body)
         self._terminators(blocks, bodies)
         return self.result
@@ -393,18 +401,33 @@ def _scalar(index: int, units: int) -> Register:
     return Register("vcc", index - 106, units) if index >= 106 else Register("sgpr", index, units)
 
 
+def _keeps_exec(instruction: Instruction) -> bool:
+    """Whether an instruction is a plain copy of EXEC to other registers."""
+    payload = instruction.payload
+    return (
+        str(payload).startswith("s_mov_b")
+        and "exec" not in instruction.traits.state_defs
+        and any(o.__class__ is Register and o.bank == "exec" for o in payload.operands)
+    )
+
+
 def _exec_states(code: LowCode) -> list[list[bool]]:
     """For every block and instruction whether EXEC is, in front of it, what the kernel was entered with."""
     count = len(code.blocks)
     entry = [True] * count
     saved: set[int] = {
-        r.index for i in code.instructions() for r, _, _ in i.defs if i.kind == OP and "saveexec" in str(i.payload)
+        r.index
+        for i in code.instructions()
+        for r, _, _ in i.defs
+        if i.kind == OP and ("saveexec" in str(i.payload) or _keeps_exec(i))
     }
 
     def run(block: CodeBlock, state: bool, result: list[bool] | None, lost: set[int]) -> bool:
         for instruction in block.instructions:
             if result is not None:
                 result.append(state)
+            if not state and instruction.kind == OP and _keeps_exec(instruction):
+                lost.update(r.index for r, _, _ in instruction.defs)
             if instruction.kind == OP and "exec" in instruction.traits.state_defs:
                 name = str(instruction.payload)
                 if "saveexec" in name:
