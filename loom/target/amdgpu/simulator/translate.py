@@ -111,6 +111,10 @@ def split_blocks(code: Sequence[MachineInstruction], entries: Sequence[int]) -> 
         elif number and code[number - 1].pc + code[number - 1].size != instruction.pc:
             leaders.add(number)  # a gap in the code
     ordered = sorted(n for n in leaders if n < len(code))
+    # A long straight run is cut, so that no function grows beyond a chunk.
+    for start, end in zip(ordered, [*ordered[1:], len(code)], strict=True):
+        leaders.update(range(start + CHUNK_INSTRUCTIONS, end, CHUNK_INSTRUCTIONS))
+    ordered = sorted(n for n in leaders if n < len(code))
     return [(a, b) for a, b in zip(ordered, [*ordered[1:], len(code)], strict=True)]
 
 
@@ -150,7 +154,6 @@ class Translator:
                 chunk, size = chunk + 1, 0
             self.chunk_of.append(chunk)
             size += last - first
-        # A block longer than a chunk is a function of its own; splitting it further would gain nothing.
 
     def _entry_states(self) -> tuple[list[bool], list[Mode | None]]:
         """For each block whether EXEC is known to be all ones on entry, and the floating-point mode (None where paths disagree)."""
