@@ -601,7 +601,7 @@ class Region:
 class Module:
     """A source file's worth of symbols."""
 
-    __slots__ = ("aliases", "body", "filename", "region", "source", "trailing_comments")
+    __slots__ = ("alias_comments", "aliases", "body", "filename", "region", "source", "trailing_comments")
 
     def __init__(self, filename: str = "<module>") -> None:
         self.filename = filename
@@ -609,6 +609,7 @@ class Module:
         self.region.module = self
         self.body = self.region.add_block()
         self.aliases: dict[str, Attribute] = {}
+        self.alias_comments: dict[str, tuple[str, ...]] = {}
         self.source: Any = None
         self.trailing_comments: tuple[str, ...] = ()
 
@@ -644,6 +645,7 @@ class Module:
         """Copy the module."""
         copy = Module(self.filename)
         copy.aliases = dict(self.aliases)
+        copy.alias_comments = dict(self.alias_comments)
         copy.source = self.source
         copy.trailing_comments = self.trailing_comments
         for op in self.body.operations:

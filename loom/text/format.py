@@ -298,8 +298,7 @@ def _result_type(definition: OpDefinition, position: int) -> tuple[ParseStep | N
             state.types[position] = p.type()
 
         def show_result(printer: Printer, op: Operation) -> None:
-            t = op.results[position].type
-            printer.out.append(t._text or printer.type(t))
+            printer.out.append(printer.type(op.results[position].type))
 
         return parse_result, show_result
 
@@ -331,8 +330,7 @@ def _operand_type(definition: OpDefinition, e: _Element) -> tuple[ParseStep | No
                 p.operand_type(value, t, at, name)
 
         def show_operand(printer: Printer, op: Operation) -> None:
-            t = op.operand(name).type
-            printer.out.append(t._text or printer.type(t))
+            printer.out.append(printer.type(op.operand(name).type))
 
         return parse_operand, show_operand
 

@@ -488,6 +488,8 @@ class Parser(Reader):
             if name in self.aliases:
                 self.report(self.diagnose("PARSE/010", f"alias #{name} is given twice", at))
             self.i += 2
+            if at in trivia:
+                self.module.alias_comments[name] = trivia[at][1]
             try:
                 self.aliases[name] = self.encoding()
             except ParseFailure as failure:

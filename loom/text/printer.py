@@ -34,7 +34,11 @@ class Printer:
 
     def type(self, type_: Type) -> str:
         """Return a type's text."""
-        return type_._text or type_.format(self._name_of)
+        text = type_._text or type_.format(self._name_of)
+        if self.aliases and "#" in text:
+            for encoding, alias in self.aliases.items():
+                text = text.replace(f"{encoding},", f"#{alias},").replace(f"{encoding}>", f"#{alias}>")
+        return text
 
     def _name_of(self, value: Value) -> str:
         name = self.names.get(value)
@@ -216,6 +220,7 @@ class Printer:
         plain = self.plain_names
         if module.aliases and not plain:
             for name, value in module.aliases.items():
+                out.extend(text + "\n" for text in module.alias_comments.get(name, ()))
                 out.append(f"#{name} = {format_attribute(value)}\n")
                 if isinstance(value, EncodingAttribute):
                     self.aliases.setdefault(value, name)
