@@ -85,7 +85,9 @@ def _simplify_block(block: Block, known: dict[Any, Operation]) -> int:
             continue
         key = operation_key(op)
         earlier = scope.get(key)
-        if earlier is not None and earlier.parent is not None:
+        # A collective in a branch runs with fewer lanes than the same one outside.
+        alike = "convergent" not in op.definition.traits or (earlier is not None and earlier.parent is op.parent)
+        if earlier is not None and earlier.parent is not None and alike:
             op.replace_with(earlier.results)
             changes += 1
         else:
