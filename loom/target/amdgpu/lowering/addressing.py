@@ -473,8 +473,12 @@ def _non_negative(lw: Lowering, affine: Affine, rest: int) -> bool:
 
 
 def local_form(lw: Lowering, address: Address, spread: int = 0) -> tuple[Operand, int]:
-    """Offset word and immediate of an access to workgroup memory (the immediate is 16 bits, unsigned)."""
+    """Offset word and immediate of an access to workgroup memory (the immediate is 16 bits, unsigned).
+
+    The hardware does not wrap the sum of both, so the register part must not be negative.
+    """
     constant = address.root.offset + address.affine.constant
-    immediate = constant if 0 <= constant <= 0xFFFF - spread else 0
+    fits = 0 <= constant <= 0xFFFF - spread and _non_negative(lw, address.affine, 0)
+    immediate = constant if fits else 0
     word = sum32(lw, address.affine.terms, constant - immediate)
     return lw.i.add(word, address.root.dynamic), immediate

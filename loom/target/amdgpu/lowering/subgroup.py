@@ -427,9 +427,13 @@ def _match(lw: Lowering, op: Operation) -> None:
     outer = e.exec
     saved = e.copy_exec()
     if len(op.results) > 1:
+        # match.all: the active lanes where all agree, no lane otherwise.
         first = [e.fresh("v_readfirstlane_b32", v)[0] for v in vectors]
-        equal = _equal(lw, vectors, first)
-        lw.set(op.results[1], all_lanes(lw, equal))
+        alike = all_lanes(lw, _equal(lw, vectors, first))
+        lw.set(op.results[1], alike)
+        members = mask_words(lw, e.copy_exec(), result)
+        lw.set(result, t.select(alike, members, (0,) * len(members)))
+        return
     loop, latch, done = new_block(lw, "match"), new_block(lw, "again"), new_block(lw, "exit")
     start = [e.vector_constant(0) for _ in range(count)]
     anchor = branch(lw, loop, start)
