@@ -151,6 +151,7 @@ class BlockValues:
         self.dirty_scalars.add(index)
         if index in (L.EXEC, L.EXEC + 1):
             self.exec_lanes = None
+            self.full_exec = self.wave == 32 and index == L.EXEC and value == "-1"
 
     def write_pair(self, index: int, value: str) -> None:
         """Set two scalar registers from an ``i64``."""
@@ -166,6 +167,7 @@ class BlockValues:
         self.dirty_scalars.update((index, index + 1))
         if index == L.EXEC:
             self.exec_lanes = None
+            self.full_exec = value == "-1"
 
     def drop_scalar(self, index: int) -> None:
         """The register changed in memory."""

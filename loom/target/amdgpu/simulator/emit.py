@@ -341,7 +341,6 @@ class Emitter:
 
     def write_exec(self, value: str) -> None:
         """Set EXEC from an integer of the wave's width."""
-        self.values.full_exec = value == "-1"
         if self.wave == 32:
             self.values.write_scalar(L.EXEC, value)
         else:
