@@ -19,6 +19,13 @@ from loom.target.amdgpu.machine import Immediate, MachineInstruction, Register
 _ACCUMULATES = re.compile(r"v_(fmac|fma|mac|mad|wmma|mfma|dot|pk_fma|add_f|add_nc|add_u|max|min|dual_fmac|dual_dot)")
 
 
+#: Values followed from one block argument before it is left unnamed.
+_LONGEST_CHAIN = 4096
+
+#: Address parts with a name of their own.
+_ADDRESS_NAMES = {("buffer", "srsrc"): "descriptor", ("buffer", "soffset"): "offset"}
+
+
 @dataclass(frozen=True, slots=True)
 class ArgumentName:
     """An argument with the name that the text uses."""
@@ -155,7 +162,9 @@ class Namer:
                 if value in self.pointers:
                     target = self.pointers[value]
                 elif value.name is None:
-                    value.name = "lds_address" if memory.space == "lds" else "address"
+                    value.name = _ADDRESS_NAMES.get((memory.space, slot.name)) or (
+                        "lds_address" if memory.space == "lds" else "address"
+                    )
         if memory.result is not None and op.results and memory.kind in ("load", "atomic"):
             result = op.results[0]
             if result.name is None:
@@ -165,32 +174,54 @@ class Namer:
             op.comments = (*op.comments, f"// {memory.kind} {memory.bytes} bytes {what} {target}")
 
     def _carried(self, block: Block) -> None:
-        """Name what a loop accumulates: a block argument that an accumulating instruction feeds itself from."""
-        if not block.arguments:
-            return
+        """Name what a loop accumulates: a block argument that comes back to its block through accumulating ops."""
         for argument in block.arguments:
-            if argument.name is not None:
+            if argument.name is not None or not _vector(argument):
                 continue
-            for user in argument.users:
-                if user.results and user.name == "low.op" and _ACCUMULATES.match(str(user.attributes["key"])[7:]):
-                    result = user.results[0]
-                    if result.type is argument.type and self._reaches(result, block, argument.index):
-                        argument.name = "accumulator"
-                        result.name = result.name or "accumulator"
-                        break
+            chain = self._accumulation(argument, block)
+            if chain is None:
+                continue
+            argument.name = "accumulator"
+            for value in chain:
+                value.name = value.name or "accumulator"
 
     @staticmethod
-    def _reaches(value: Value, block: Block, index: int) -> bool:
-        """Whether the value, or what accumulates on it, is passed back as argument ``index`` of ``block``."""
-        seen = 0
-        current: Value | None = value
-        while current is not None and seen < 64:
-            seen += 1
-            following: Value | None = None
-            for user in current.users:
-                if user.name == "low.br" and user.successors[0] is block and user.operands[index] is current:
-                    return True
-                if user.results and user.name == "low.op" and user.results[0].type is current.type:
-                    following = user.results[0]
-            current = following
-        return False
+    def _accumulation(argument: Value, block: Block) -> list[Value] | None:
+        """Values on the way from a block argument back to its own place, ``None`` where nothing accumulates.
+
+        The way leads through parts and tuples, through ops that write where they read, and through arguments of other
+        blocks; a register that is merely kept is no accumulator.
+        """
+        seen = {argument}
+        pending = [argument]
+        chain: list[Value] = []
+        returned = accumulated = False
+        while pending and len(seen) < _LONGEST_CHAIN:
+            value = pending.pop()
+            place = value.type
+            for user in value.users:
+                found: list[Value] = []
+                if user.name in ("low.slice", "low.concat"):
+                    found = user.results
+                elif user.name == "low.op" and _ACCUMULATES.match(str(user.attributes["key"])[7:]):
+                    found = [result for result in user.results if result.type is place]
+                    accumulated = accumulated or bool(found)
+                elif user.name == "low.br":
+                    target = user.successors[0]
+                    for position, operand in enumerate(user.operands):
+                        if operand is value:
+                            if target is block and position == argument.index:
+                                returned = True
+                            elif target is not block:
+                                found = [*found, target.arguments[position]]
+                for result in found:
+                    if result not in seen:
+                        seen.add(result)
+                        pending.append(result)
+                        chain.append(result)
+        return chain if returned and accumulated else None
+
+
+def _vector(value: Value) -> bool:
+    """Whether a value lies in vector registers."""
+    return isinstance(value.type, RegisterType) and value.type.register_class in ("amdgpu.vgpr", "amdgpu.agpr")
