@@ -501,6 +501,11 @@ class CodeBuilder:
         traits = row_traits(payload.row, bool(attributes.get("invariant")), bool(attributes.get("volatile")))
         state_uses = {*traits.state_uses, *resolved.state_uses}
         state_defs = {*traits.state_defs, *resolved.state_defs}
+        for part in resolved.halves:
+            for index, constant in part.fixed.items():
+                # EXEC and the like written out as a constant operand are state all the same.
+                if isinstance(constant, Register) and constant.bank in ("exec", "vcc", "scc", "m0"):
+                    (state_defs if part.row.slots[index].is_def else state_uses).add(constant.bank)
         if payload.y is not None:
             other = row_traits(payload.y.row, False, False)
             state_uses.update(other.state_uses)
@@ -848,7 +853,7 @@ def _inline(value: int) -> Inline:
 
 
 def _with_state(traits: Traits, uses: tuple[str, ...], defs: tuple[str, ...]) -> Traits:
-    key = (traits, uses, defs)
+    key = (id(traits), uses, defs)
     found = _STATE_TRAITS.get(key)
     if found is None:
         found = _STATE_TRAITS[key] = Traits(
