@@ -342,6 +342,11 @@ class Emitter:
             body = bodies[block.index]
             following = kept[order + 1] if order + 1 < len(kept) else None
             last = block.instructions[-1]
+            if self.fixed and body and following is not None and body[-1].row.issue_class == "branch":
+                # A branch that is written out goes to the next block: lifted code keeps those that need not be there.
+                slots = body[-1].row.slots
+                if len(slots) == 1 and slots[0].type == "label":
+                    body[-1].operands = (BranchTarget(following.label),)
             if last.kind == RETURN:
                 # An end that is written out with operands of its own stays the only one.
                 if not (body and body[-1].row.mnemonic.startswith("s_endpgm")):
