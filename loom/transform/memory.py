@@ -71,7 +71,7 @@ def share_loads(module: Module, context: PassContext) -> int:
 def _location_key(op: Operation) -> Any:
     """What a plain load or store touches; two ops with the same key touch the same elements."""
     view = op.operand("view")
-    return (op.name.split(".")[0], id(view), tuple(map(id, op.operand_group("indices"))), op.attributes.get("indices"))
+    return (op.name.split(".")[0], view, tuple(op.operand_group("indices")), op.attributes.get("indices"))
 
 
 def _share_in(block: Block) -> int:

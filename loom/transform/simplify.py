@@ -50,8 +50,9 @@ def attribute_key(value: Any) -> Any:
 
 def operation_key(op: Operation) -> Any:
     """A key that two pure operations share exactly when they compute the same."""
-    operands: tuple[int, ...] = tuple(map(id, op.operands))
-    if "commutative" in op.definition.traits and len(operands) == 2 and operands[0] > operands[1]:
+    # The values themselves, not their ids: a key must keep its values alive, or a new value could take an old one's id.
+    operands = tuple(op.operands)
+    if "commutative" in op.definition.traits and len(operands) == 2 and id(operands[0]) > id(operands[1]):
         operands = (operands[1], operands[0])
     return (
         op.definition.name,
