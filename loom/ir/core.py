@@ -570,10 +570,12 @@ class Block:
 class Region:
     """A list of blocks; the first is the entry."""
 
-    __slots__ = ("blocks", "module", "parent")
+    __slots__ = ("blocks", "module", "parent", "trailing_comments")
 
     def __init__(self, blocks: Sequence[Block] = ()) -> None:
         self.blocks: list[Block] = []
+        # Comments before the closing brace.
+        self.trailing_comments: tuple[str, ...] = ()
         self.parent: Operation | None = None
         self.module: Module | None = None
         for b in blocks:
@@ -715,6 +717,7 @@ def _clone(root: Operation, mapping: dict[Value, Value], blocks: dict[Block, Blo
     while stack:
         old, new = stack.pop()
         for old_region, new_region in zip(old.regions, new.regions, strict=True):
+            new_region.trailing_comments = old_region.trailing_comments
             for block in old_region.blocks:
                 copy_block = new_region.add_block(Block(label=block.label))
                 copy_block.label_written = block.label_written

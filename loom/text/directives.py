@@ -665,7 +665,7 @@ def _make_low_body(definition: OpDefinition, arguments: tuple[str, ...]) -> tupl
         read_asm_body(p, state, at)
 
     def show(printer: Printer, op: Operation) -> None:
-        if op.attributes.get("spelling") == "asm":
+        if op.attributes.get("spelling") == "asm" and not printer.plain_names:
             from loom.text.asm_printer import asm_printer
 
             asm = asm_printer(op)

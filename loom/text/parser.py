@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any, NoReturn
 
 from loom.diagnostics import Location, LoomError
@@ -172,11 +173,13 @@ class Parser(Reader):
                     if ender.needs_segments:
                         op.segments = (0,) * len(ender.operands)
                     block.append(op)
-            trivia = self.source.trivia.get(closing)
-            if trivia is not None and region.blocks[-1].last is not None:
-                last = region.blocks[-1].last
-                if not last.comments and last._location[1] == closing:
-                    last.blank_before, last.comments = trivia
+        trivia = self.source.trivia.get(closing)
+        if trivia is not None:
+            comments = list(trivia[1])
+            while comments and not comments[-1]:
+                comments.pop()
+            region.trailing_comments = tuple(comments)
+            self.kept.add(closing)
 
     def block_operations(self, region: Region, cfg: bool) -> int:
         """Read blocks of ops up to the closing brace, which is consumed; return its index."""
@@ -209,6 +212,7 @@ class Parser(Reader):
                 op = self.operation(False) if self.asm is None else self.asm.statement()
                 if start in trivia:
                     op.blank_before, op.comments = trivia[start]
+                    self.kept.add(start)
                 block.append(op)
             except ParseFailure as failure:
                 if failure.diagnostic.code in ("PARSE/004", "PARSE/005"):
@@ -242,6 +246,7 @@ class Parser(Reader):
         trivia = self.source.trivia.get(at)
         if trivia is not None:
             block.blank_before, block.comments = trivia
+            self.kept.add(at)
         if self.tokens[self.i] == "(":
             if first and block.arguments:
                 self.fail("OP/015", "the entry block's arguments are the function's; its label takes none", at)
@@ -325,6 +330,8 @@ class Parser(Reader):
             definition = found
         self.i += 1
         state = OpState(definition, names, start)
+        outer_names, outer_early = self.own_names, self.early
+        self.own_names, self.early = names, None
         program = definition.compiled.get("program") or program_of(definition)
         older = self.older
         try:
@@ -337,9 +344,15 @@ class Parser(Reader):
             raise
         finally:
             self.older = older and top is False
+            self.own_names, early = outer_names, self.early
+            self.early = outer_early
         while state.scopes:
             self.close_scope(state.scopes.pop())
-        return self.finish(state)
+        op = self.finish(state)
+        if early:
+            for token, placeholder in early.items():
+                placeholder.replace_all_uses_with(op.results[names.index(token)])
+        return op
 
     def finish(self, state: OpState) -> Operation:
         """Make the op of what was read and define its results."""
@@ -490,6 +503,7 @@ class Parser(Reader):
             self.i += 2
             if at in trivia:
                 self.module.alias_comments[name] = trivia[at][1]
+                self.kept.add(at)
             try:
                 self.aliases[name] = self.encoding()
             except ParseFailure as failure:
@@ -502,6 +516,7 @@ class Parser(Reader):
                 op = self.operation(True)
                 if start in trivia:
                     op.blank_before, op.comments = trivia[start]
+                    self.kept.add(start)
                 self.module.body.append(op)
             except ParseFailure as failure:
                 self.nesting = 0
@@ -512,6 +527,24 @@ class Parser(Reader):
                 self.recover(start)
         if self.i in trivia:
             self.module.trailing_comments = trivia[self.i][1]
+            self.kept.add(self.i)
+        self._keep_comments_inside_of_ops()
+
+    def _keep_comments_inside_of_ops(self) -> None:
+        """Give comments that stand within an op's text to the next op that begins behind them."""
+        lost = [i for i, (_, comments) in self.source.trivia.items() if comments and i not in self.kept]
+        if not lost:
+            return
+        starts = [(op._location[1], op) for op in self.module.walk() if op._location.__class__ is tuple]
+        starts.sort(key=lambda entry: entry[0])
+        for index in reversed(lost):
+            comments = self.source.trivia[index][1]
+            at = bisect_left(starts, index, key=lambda entry: entry[0])
+            if at < len(starts):
+                op = starts[at][1]
+                op.comments = (*comments, *op.comments)
+            else:
+                self.module.trailing_comments = (*comments, *self.module.trailing_comments)
 
 
 def parse(text: str | bytes, filename: str = "<text>") -> Module:

@@ -155,7 +155,7 @@ class Printer:
         self._inherited_line = line
         first = True
         for n, block in enumerate(region.blocks):
-            if n or block.label_written:
+            if n or (block.label_written and not self.plain_names):
                 if block.blank_before and not self.plain_names and not first:
                     out.append("\n")
                 if not self.plain_names:
@@ -185,6 +185,8 @@ class Printer:
                     self.operation(inner)
                 first = False
         self._inherited_line = previous_line
+        if region.trailing_comments and not self.plain_names:
+            self._comments(region.trailing_comments, prefix)
         self.indent -= 1
         out.append("\n" + "  " * self.indent + "}")
 

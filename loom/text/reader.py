@@ -18,7 +18,7 @@ from loom.ir.attributes import (
 from loom.ir.core import Block, Module, Value
 from loom.ir.definition import OpDefinition
 from loom.ir.suggest import did_you_mean
-from loom.ir.types import FunctionType, Type
+from loom.ir.types import INDEX, FunctionType, Type
 from loom.text.attribute_kinds import attribute_parser
 from loom.text.format import OpState
 from loom.text.lexer import END, Source
@@ -70,6 +70,11 @@ class Reader:
         self.older = False
         self.asm: Any = None
         self.type_depth = 0
+        # Indices of the comments that have found their place.
+        self.kept: set[int] = set()
+        # Result names of the op being read, and the stand-ins of those that its own types name.
+        self.own_names: list[str] = []
+        self.early: dict[str, Value] | None = None
 
     # Errors
 
@@ -303,15 +308,12 @@ class Reader:
         found = self.scope.get(token)
         if found is not None:
             return found
+        if token in self.own_names:
+            if self.early is None:
+                self.early = {}
+            return self.early.setdefault(token, Value(INDEX, None, 0, name))
         self.i -= 1
         try:
-            if self.forward is not None:
-                self.forward.pop(token, None)
-                self.fail(
-                    "NAME/001",
-                    f"use of undefined value {token} in a type",
-                    hint=did_you_mean(token, [*self.scope]),
-                )
             return self.find_value(token)
         finally:
             self.i += 1

@@ -300,3 +300,52 @@ def test_written_locations_are_read_and_printed_on_request() -> None:
     assert 'func.return loc("a.py":3:7 to 4:2)' in with_locations
     again = loom.parse(with_locations)
     assert loom.print_module(again, locations=True) == with_locations
+
+
+def test_comments_survive_wherever_they_stand() -> None:
+    text = """#q = #dense // one
+func.def @f( // two
+    %c: i1) {
+  scf.if %c {
+    // three
+  } // four
+  else { // five
+  }
+  scf.if /* no block comments */ %c {
+  }
+  func.return
+  // six
+}
+// seven
+"""
+    text = text.replace("/* no block comments */ ", "// eight\n")
+    printed = loom.print_module(loom.parse(text))
+    for word in ("one", "two", "three", "four", "five", "six", "seven", "eight"):
+        assert printed.count(f"// {word}\n") == 1, word
+    assert loom.print_module(loom.parse(printed)) == printed
+
+
+def test_the_hash_does_not_see_the_spelling_of_a_body() -> None:
+    body = "{\n  low.return %a : reg<amdgpu.vgpr>\n}"
+    asm = "asm {\n  return %a\n}"
+    head = "low.func.def target<amdgpu.gfx11.generic.core> @f(%a: reg<amdgpu.vgpr>) -> (reg<amdgpu.vgpr>) "
+    first, second = loom.parse(head + body), loom.parse(head + asm)
+    assert first.semantic_hash() == second.semantic_hash()
+    labelled = loom.parse("func.def @f() {\n^entry:\n  func.return\n}\n")
+    assert labelled.semantic_hash() == loom.parse("func.def @f() {\n  func.return\n}\n").semantic_hash()
+
+
+def test_types_may_name_results_of_their_own_op() -> None:
+    text = """
+func.decl @make(%n: index) -> (%m: index, tensor<[%m]xf32>) where [le(%m, %n)]
+
+func.def @f(%n: index) -> (index) {
+  %m, %t = func.call @make(%n) : (index) -> (index, tensor<[%m]xf32>)
+  func.return %m : index
+}
+"""
+    module = loom.parse(text)
+    loom.verify(module)
+    assert loom.print_module(module) == text.lstrip()
+    call = next(op for op in module.walk() if op.name == "func.call")
+    assert call.results[1].type.values == (call.results[0],)
