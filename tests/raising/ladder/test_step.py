@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import ast
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +16,7 @@ import pytest
 from loom.diagnostics import ExitCode, LoomError
 from loom.raising.ladder import step as module
 from loom.raising.ladder.step import Step, by_bytes, by_meaning, run_step, semantic_hash
+from loom.store import source_hash as hashing
 from loom.store.actions import Store
 from loom.store.journal import Journal
 from loom.store.maintenance import verify
@@ -182,3 +185,35 @@ def test_the_source_hash_covers_what_a_tool_can_reach() -> None:
 def test_a_command_with_an_absolute_path_is_no_record(tmp_path: Path, step: Callable[..., Step]) -> None:
     with pytest.raises(ValueError, match="absolute"):
         run_step(Store(tmp_path / "store"), step(command=("tool", "--output=/x")), "w", "1" * 64)
+
+
+_MODULE = re.compile(r"loom(\.[A-Za-z_]\w*)+(:[A-Za-z_][\w.]*)?")
+
+
+def _by_syntax_tree(source: str, module: str, is_package: bool) -> set[str]:
+    """What a source mentions, read from its syntax tree: the slow way that the fast one must agree with."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parts = module.split(".")
+                parts = parts[: len(parts) - node.level + (1 if is_package else 0)]
+                base = ".".join([*parts, base] if base else parts)
+            found |= {base} | {f"{base}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _MODULE.fullmatch(node.value):
+            found.add(node.value.partition(":")[0])
+    return {name for name in found if name.split(".")[0] == "loom"}
+
+
+def test_the_fast_reading_of_imports_misses_nothing(repository: Path) -> None:
+    for path in sorted((repository / "loom").rglob("*.py")):
+        parts = path.relative_to(repository).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        name = ".".join(parts[:-1] if is_package else parts)
+        source = path.read_text(encoding="utf-8")
+        fast = set(hashing._mentions(source, name, is_package))
+        missed = _by_syntax_tree(source, name, is_package) - fast
+        assert not missed, f"{path}: {sorted(missed)}"
