@@ -34,7 +34,7 @@ def modernize(module: Module) -> None:
         if isinstance(callee, SymbolRef) and callee in kernels:
             _launch(call, kernels[callee])
     for family, first in families.items():
-        if family not in declared and "." in family and _was_older(first):
+        if family not in declared and _was_older(first):
             _declare_family(family, first)
 
 

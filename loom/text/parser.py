@@ -293,7 +293,7 @@ class Parser(Reader):
             return True
         if self.asm is not None and token[0].isalpha():
             return True
-        return token[0] == "^" or ("." in token and token[0].isalpha())
+        return token[0] == "^" or (token[0] == "#" and not self.nesting) or ("." in token and token[0].isalpha())
 
     # Operations
 
@@ -495,23 +495,11 @@ class Parser(Reader):
     def _module(self) -> None:
         tokens = self.tokens
         trivia = self.source.trivia
-        while tokens[self.i][0] == "#" and tokens[self.i + 1] == "=":
-            at = self.i
-            name = tokens[at][1:]
-            if name in self.aliases:
-                self.report(self.diagnose("PARSE/010", f"alias #{name} is given twice", at))
-            self.i += 2
-            if at in trivia:
-                self.module.alias_comments[name] = trivia[at][1]
-                self.kept.add(at)
-            try:
-                self.aliases[name] = self.encoding()
-            except ParseFailure as failure:
-                self.report(failure.diagnostic)
-                self.recover(at)
-        self.module.aliases = dict(self.aliases)
         while tokens[self.i] != END:
             start = self.i
+            if tokens[start][0] == "#" and tokens[start + 1] == "=":
+                self._alias()
+                continue
             try:
                 op = self.operation(True)
                 if start in trivia:
@@ -525,10 +513,27 @@ class Parser(Reader):
                 if failure.diagnostic.code in ("PARSE/004", "PARSE/005"):
                     return
                 self.recover(start)
+        self.module.aliases = dict(self.aliases)
         if self.i in trivia:
             self.module.trailing_comments = trivia[self.i][1]
             self.kept.add(self.i)
         self._keep_comments_inside_of_ops()
+
+    def _alias(self) -> None:
+        """Read ``#name = #family<…>``."""
+        at = self.i
+        name = self.tokens[at][1:]
+        if name in self.aliases:
+            self.report(self.diagnose("PARSE/010", f"alias #{name} is given twice", at))
+        self.i += 2
+        if at in self.source.trivia:
+            self.module.alias_comments[name] = self.source.trivia[at][1]
+            self.kept.add(at)
+        try:
+            self.aliases[name] = self.encoding()
+        except ParseFailure as failure:
+            self.report(failure.diagnostic)
+            self.recover(at)
 
     def _keep_comments_inside_of_ops(self) -> None:
         """Give comments that stand within an op's text to the next op that begins behind them."""
