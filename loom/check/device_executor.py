@@ -30,6 +30,7 @@ from loom.reference.launch import evaluate_launch
 
 if TYPE_CHECKING:
     from loom.device.protocol import Device, DeviceBuffer, Executable, Fault
+    from loom.target.amdgpu.compile import Compilation, CompiledKernel
     from loom.transform.target import TargetConfiguration
 
 
@@ -56,6 +57,22 @@ class CompiledEntry:
     manifest: dict[str, Any]
     static_counts: dict[str, int]
     workgroup_size: tuple[int, int, int] | None
+
+
+def _entry(compilation: Compilation, kernel: CompiledKernel, executable: Executable) -> CompiledEntry:
+    counts: dict[str, int] = {}
+    for block in kernel.program.blocks:
+        for instruction in block.instructions:
+            counts[instruction.row.issue_class] = counts.get(instruction.row.issue_class, 0) + 1
+    return CompiledEntry(
+        executable,
+        kernel.name,
+        compilation.code_object,
+        compilation.report,
+        compilation.manifest,
+        counts,
+        kernel.resources.workgroup_size,
+    )
 
 
 class DeviceExecutor:
@@ -87,21 +104,23 @@ class DeviceExecutor:
         )
         compilation = compile_module(module, options)
         kernel = next((k for k in compilation.kernels if k.symbol == symbol), compilation.kernels[0])
-        executable = self.device.load(compilation.code_object)
-        counts: dict[str, int] = {}
-        for block in kernel.program.blocks:
-            for instruction in block.instructions:
-                issue_class = str(getattr(instruction.row, "issue_class", "other"))
-                counts[issue_class] = counts.get(issue_class, 0) + 1
-        return CompiledEntry(
-            executable,
-            kernel.name,
-            compilation.code_object,
-            compilation.report,
-            compilation.manifest,
-            counts,
-            kernel.resources.workgroup_size,
+        return _entry(compilation, kernel, self.device.load(compilation.code_object))
+
+    def compile_all(self) -> None:
+        """Compile every kernel of the module into one code object, once, instead of each on its first launch."""
+        from loom.target.amdgpu.compile import CompileOptions, compile_module
+
+        options = CompileOptions(
+            target=self.options.target,
+            pipeline=self.options.pipeline,
+            config=self.options.config,
+            libraries=self.options.libraries,
+            sanitizer=self.options.sanitizer,
         )
+        compilation = compile_module(self.module, options)
+        executable = self.device.load(compilation.code_object)
+        for kernel in compilation.kernels:
+            self.compiled[kernel.symbol] = _entry(compilation, kernel, executable)
 
     def entry(self, symbol: str) -> CompiledEntry:
         """The loaded kernel of a symbol, compiled on first use."""

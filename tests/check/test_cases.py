@@ -24,9 +24,7 @@ def test_document_has_all_counts() -> None:
     assert document["schema"] == "loom.test.v0"
     assert (document["case_count"], document["sample_count"], document["failed_sample_count"]) == (1, 1, 0)
     assert (document["skipped_case_count"], document["planning_issue_count"]) == (0, 0)
-    assert document["samples"] == [
-        {"case": "c", "sample_ordinal": 0, "passed": True, "parameters": {}, "issues": []}
-    ]
+    assert document["samples"] == [{"case": "c", "sample_ordinal": 0, "passed": True, "parameters": {}, "issues": []}]
 
 
 def test_expectations_see_the_final_state_whatever_the_order() -> None:
@@ -122,7 +120,9 @@ check.case @c {
 
 
 def test_unplannable_cases_do_not_stop_the_others() -> None:
-    text = FUNCTION + """
+    text = (
+        FUNCTION
+        + """
 check.case @bad {
   %x = check.param.range linear bounds(0.0 to 1.0) name("x") : f32
   check.return
@@ -138,6 +138,7 @@ check.case @good {
   check.return
 }
 """
+    )
     document = run_text(text)
     assert document["exit_code"] == 1
     assert document["planning_issue_count"] == 2
@@ -205,13 +206,16 @@ check.case @w {
 
 
 def test_sample_selection() -> None:
-    text = FUNCTION + """
+    text = (
+        FUNCTION
+        + """
 check.case @c {
   %x = check.param.choice values([1, 2, 3]) name("x") : i32
   %y = check.param.choice values([10, 20]) name("y") : i32
   check.return
 }
 """
+    )
     one = run_text(text, selection=Selection(sample=4))
     assert [sample["parameters"] for sample in one["samples"]] == [{"x": 2, "y": 20}]
     assert run_text(text, selection=Selection(max_samples=5))["sample_count"] == 5
@@ -249,7 +253,9 @@ def test_sanitizer_findings_become_events() -> None:
     text = kernel("""  %v = buffer.view %out[%origin] : buffer -> view<4xi32>
   %far = index.constant 9 : index
   %x = view.load %v[%far] : view<4xi32> -> i32""")
-    case = launch_case().replace("  check.return", '  check.expect.event<device> {count = 1, type = "asan_report"}\n  check.return')
+    case = launch_case().replace(
+        "  check.return", '  check.expect.event<device> {count = 1, type = "asan_report"}\n  check.return'
+    )
     options = RunOptions(sanitizer=frozenset({"access"}))
     assert run_text(text + case, options=options)["exit_code"] == 0
     assert run_text(text + case)["exit_code"] == 1
@@ -272,7 +278,9 @@ def test_a_launch_without_a_device_is_refused() -> None:
 
 def test_oracles() -> None:
     def text(provider: str, shape: str) -> str:
-        return FUNCTION + f"""
+        return (
+            FUNCTION
+            + f"""
 check.case @c {{
   %a = check.generate.iota offset(0) step(1) : tensor<{shape}xi32>
   %b = check.generate.iota offset(1) step(1) : tensor<{shape}xi32>
@@ -282,6 +290,7 @@ check.case @c {{
   check.return
 }}
 """
+        )
 
     issue = only_issue(run_text(text("reference.matmul", "2x2")))
     assert [entry["actual"] for entry in issue["details"]["first_differences"]] == [13, 14, 21, 26]
@@ -300,12 +309,16 @@ def test_launch_problems_are_issues() -> None:
 
 
 def test_config_values_are_required_and_checked() -> None:
-    text = """
+    text = (
+        """
 config.decl @limit : %value: index where [range(%value, 1, 8)]
-""" + kernel("""  %v = buffer.view %out[%origin] : buffer -> view<4xi32>
+"""
+        + kernel("""  %v = buffer.view %out[%origin] : buffer -> view<4xi32>
   %n = config.get @limit : index
   %word = index.cast %n : index to i32
-  view.store %word, %v[%i] : i32, view<4xi32>""") + launch_case(expected=5)
+  view.store %word, %v[%i] : i32, view<4xi32>""")
+        + launch_case(expected=5)
+    )
     assert run_text(text, config={"limit": 5})["exit_code"] == 0
     assert only_issue(run_text(text))["code"] == "REFERENCE/016"
     assert "range(9, 1, 8)" in only_issue(run_text(text, config={"limit": 9}))["message"]

@@ -28,7 +28,9 @@ def test_equal_rejects_nan_and_matches_infinities() -> None:
     assert expect.equal(floats(math.inf), floats(-math.inf), F32) is not None
 
 
-@pytest.mark.parametrize(("actual", "passes"), [(1.0, True), (1.1, True), (1.1000001, False), (0.9, True), (0.89, False)])
+@pytest.mark.parametrize(
+    ("actual", "passes"), [(1.0, True), (1.1, True), (1.1000001, False), (0.9, True), (0.89, False)]
+)
 def test_close_is_inclusive_in_float64(actual: float, passes: bool) -> None:
     result = expect.close(np.array([actual]), np.array([1.0]), F64, 0.05, 0.05000000000000009, "different")
     assert (result is None) is passes

@@ -43,7 +43,9 @@ func.def @add_two(%data: buffer) {
 
 
 def test_trials_draw_the_documented_words() -> None:
-    text = FUNCTIONS + """
+    text = (
+        FUNCTIONS
+        + """
 check.scenario @s {
   check.trial[8](%trial: index, %entropy: check.entropy) {
     %w = check.entropy.read %entropy[3] : check.entropy -> i64
@@ -55,6 +57,7 @@ check.scenario @s {
   check.return
 }
 """
+    )
     document = run_text(text)
     trials = Entropy.root(0).fork("s").fork("loom.check.trial").at(0).at(0)
     odd = [bool(trials.at(n).read(3) & 1) for n in range(8)]
@@ -64,7 +67,9 @@ check.scenario @s {
 
 
 def test_configurations_repeat_all_trials() -> None:
-    text = FUNCTIONS + """
+    text = (
+        FUNCTIONS
+        + """
 check.scenario @s configure[3](%c: index, %e: check.entropy) {
   %bias = check.literal value(5) : i32
   check.trial[2](%trial: index, %own: check.entropy) {
@@ -78,6 +83,7 @@ check.scenario @s configure[3](%c: index, %e: check.entropy) {
   check.return
 }
 """
+    )
     document = run_text(text)
     assert document["sample_count"] == 9
     places = [(s["configuration"], s["trial"], s["trial_ordinal"]) for s in document["samples"]]
@@ -86,7 +92,9 @@ check.scenario @s configure[3](%c: index, %e: check.entropy) {
 
 
 def test_both_sides_get_disjoint_copies() -> None:
-    text = FUNCTIONS + """
+    text = (
+        FUNCTIONS
+        + """
 check.scenario @s {
   check.trial[1](%trial: index, %entropy: check.entropy) {
     %t = check.generate.fill value(10) : tensor<2xi32>
@@ -97,6 +105,7 @@ check.scenario @s {
   check.return
 }
 """
+    )
     (sample,) = run_text(text)["samples"]
     (issue,) = sample["issues"]
     (difference,) = issue["details"]["first_differences"]
@@ -104,7 +113,9 @@ check.scenario @s {
 
 
 def test_misplaced_ops_are_planning_issues() -> None:
-    text = FUNCTIONS + """
+    text = (
+        FUNCTIONS
+        + """
 check.scenario @s {
   %t = check.generate.fill value(10) : tensor<2xi32>
   check.trial[1](%trial: index, %entropy: check.entropy) {
@@ -113,6 +124,7 @@ check.scenario @s {
   check.return
 }
 """
+    )
     document = run_text(text)
     assert document["planning_issues"][0]["code"] == "CHECK/008"
     assert document["exit_code"] == 1
