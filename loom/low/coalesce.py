@@ -263,12 +263,18 @@ class Coalescer:
                     temporary.spill_temp = True
                     base = SLOTS * instruction.position
                     mask = bits(base + COPY_WRITE, base + (COPY_WRITE if instruction.traits.early_clobber else READ))
+                    numbers = self._fresh(temporary.units)
+                    if instruction.traits.masked and block.loop:
+                        # The copy may write lanes that have left the loop: nothing else of the loop may lie there.
+                        for index in block.loop:
+                            mask |= bits(*self.liveness.block_range[index])
+                        numbers = self.value[definition[0].index][definition[1] : definition[1] + temporary.units]
                     self.liveness.live.append([mask] * temporary.units)
                     self.liveness.definition.append(base + COPY_WRITE)
                     self.liveness.definition_block.append(block.index)
                     self.compound.append(None)
                     self.offset.append(0)
-                    self.value.append(self._fresh(temporary.units))
+                    self.value.append(numbers)
                     self._start(temporary)
                     if not self.try_merge(definition, (temporary, 0, temporary.units)):
                         raise error(

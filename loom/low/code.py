@@ -163,7 +163,17 @@ class Instruction:
 class CodeBlock:
     """A straight run of instructions that ends in ``JUMP``, ``BRANCH`` or ``RETURN``."""
 
-    __slots__ = ("depth", "frequency", "index", "instructions", "label", "parameters", "predecessors", "successors")
+    __slots__ = (
+        "depth",
+        "frequency",
+        "index",
+        "instructions",
+        "label",
+        "loop",
+        "parameters",
+        "predecessors",
+        "successors",
+    )
 
     def __init__(self, label: str) -> None:
         self.label = label
@@ -174,6 +184,8 @@ class CodeBlock:
         self.index = 0
         self.depth = 0
         self.frequency = 1.0
+        #: Indices of the blocks of the outermost loop around this one; empty outside of loops.
+        self.loop: frozenset[int] = frozenset()
 
     def __repr__(self) -> str:
         return f"<CodeBlock {self.label}>"
@@ -267,6 +279,7 @@ def _loop_depths(blocks: Sequence[CodeBlock]) -> None:
                 changed = True
     for block in blocks:
         block.depth = 0
+        block.loop = frozenset()
     loops: dict[int, set[int]] = {}
     for i, block in enumerate(order):
         for successor in block.successors:
@@ -284,7 +297,10 @@ def _loop_depths(blocks: Sequence[CodeBlock]) -> None:
                     body.add(member)
                     work.extend(number[p.index] for p in order[member].predecessors if p.index in number)
     for body in loops.values():
+        indices = frozenset(order[member].index for member in body)
         for member in body:
             order[member].depth += 1
+            if len(indices) > len(order[member].loop):
+                order[member].loop = indices
     for block in blocks:
         block.frequency = 10.0 ** min(block.depth, 6)

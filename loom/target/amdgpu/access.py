@@ -45,8 +45,19 @@ def state_units(names: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(unit for name in names for unit in _STATE.get(name, ()))
 
 
-@cache
-def _shape(row: InstructionRow) -> tuple[tuple[tuple[bool, bool], ...], tuple[int, ...], tuple[int, ...]]:
+_Shape = tuple[tuple[tuple[bool, bool], ...], tuple[int, ...], tuple[int, ...]]
+_SHAPES: dict[int, tuple[InstructionRow, _Shape]] = {}
+
+
+def _shape(row: InstructionRow) -> _Shape:
+    """Roles of the slots and implicit units of a row; kept by identity, since hashing a row is slow."""
+    found = _SHAPES.get(id(row))
+    if found is None:
+        found = _SHAPES[id(row)] = (row, _make_shape(row))
+    return found[1]
+
+
+def _make_shape(row: InstructionRow) -> _Shape:
     return (
         tuple((slot.is_def, slot.is_use) for slot in row.slots),
         state_units(row.implicit_uses),

@@ -538,6 +538,11 @@ def _symbolic(
                     values.append(read(operand))
                 elif slot.is_use:
                     values.insert(0, ("old", read(operand)))
+            uses = half.row.implicit_uses
+            if name == "cndmask_b32" and "vcc" in uses:
+                # The dual form reads VCC without naming it.
+                values.append((state.get(("sgpr", 106), ("sgpr", 106)),))
+                uses = tuple(u for u in uses if u != "vcc")
             if name in ("fma_f32", "fma_f16") and not half.modifiers:
                 name = name.replace("fma", "fmac")
                 values = [("old", values[2]), values[0], values[1]]
@@ -545,7 +550,7 @@ def _symbolic(
                 values.sort(key=repr)
             implicit = tuple(
                 state.get(place, place)
-                for state_name in half.row.implicit_uses
+                for state_name in uses
                 for place in ((("sgpr", 106),) if state_name == "vcc" else ((state_name, 0),))
             )
             modifiers = tuple(sorted(half.modifiers.items()))

@@ -534,9 +534,16 @@ def _table_half(
     return half
 
 
-@cache
+_NAMES: dict[int, tuple[InstructionRow, dict[str, int], frozenset[str]]] = {}
+
+
 def _names_of(row: InstructionRow) -> tuple[dict[str, int], frozenset[str]]:
-    return {slot.name: i for i, slot in enumerate(row.slots)}, frozenset(m.name for m in row.modifiers)
+    """Slot numbers by name, and the names of the modifiers; kept by identity, since hashing a row is slow."""
+    found = _NAMES.get(id(row))
+    if found is None:
+        slots = {slot.name: i for i, slot in enumerate(row.slots)}
+        found = _NAMES[id(row)] = (row, slots, frozenset(m.name for m in row.modifiers))
+    return found[1], found[2]
 
 
 def _slot_constant(value: Any, slot: OperandSlot, literal: int, entry: str, location: Location | None) -> Operand:

@@ -24,6 +24,7 @@ from loom.target.amdgpu.checker import AllocationChecker, Finding, check_hazards
 from loom.target.amdgpu.clauses import insert_clauses, release_registers
 from loom.target.amdgpu.dual_issue import pair_instructions
 from loom.target.amdgpu.emit import Emitted, Emitter
+from loom.target.amdgpu.foreign_abi import foreign_kernarg
 from loom.target.amdgpu.hazards import HazardScan, resolve_hazards
 from loom.target.amdgpu.merge_memory import merge_memory
 from loom.target.amdgpu.peephole import shorten
@@ -161,7 +162,8 @@ class KernelBackend:
         self.trace.allocation = allocation
         self.trace.times["allocate"] = clock() - start
         start = clock()
-        emitted = Emitter(code, target, allocation, self.processor.name).emit()
+        lifted = foreign_kernarg(self.op.attributes) is not None
+        emitted = Emitter(code, target, allocation, self.processor.name, lifted).emit()
         self.trace.emitted = emitted
         self.program = emitted.program
         self.program.kernel = self.name

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 
 from loom.low.code import Ref, Traits
 from loom.target.amdgpu.instruction import InstructionRow
@@ -97,9 +96,20 @@ _EARLY_CLOBBER = ("v_wmma_", "v_swmmac_", "v_mad_u64_u32", "v_mad_i64_i32", "v_m
 """Results that may not overlap sources: the instruction reads sources after it has begun to write."""
 
 
-@cache
+_TRAITS: dict[tuple[int, bool, bool], tuple[InstructionRow, Traits]] = {}
+
+
 def row_traits(row: InstructionRow, invariant: bool, volatile: bool) -> Traits:
     """Traits of a row; ``invariant`` loads read memory that nobody writes, ``volatile`` accesses keep their order."""
+    # By identity, since hashing a row is slow; the row is kept so that its identity stays its own.
+    key = (id(row), invariant, volatile)
+    found = _TRAITS.get(key)
+    if found is None:
+        found = _TRAITS[key] = (row, _make_traits(row, invariant, volatile))
+    return found[1]
+
+
+def _make_traits(row: InstructionRow, invariant: bool, volatile: bool) -> Traits:
     memory = row.memory
     issue = row.issue_class
     mnemonic = row.mnemonic
@@ -132,8 +142,6 @@ def row_traits(row: InstructionRow, invariant: bool, volatile: bool) -> Traits:
     state_uses = tuple(name for name in row.implicit_uses if name in _STATE)
     state_defs = tuple(name for name in row.implicit_defs if name in _STATE)
     has_vector_result = any(slot.is_def and ("vgpr" in slot.kinds or "agpr" in slot.kinds) for slot in row.slots)
-    register_uses = any(slot.is_use and "imm" not in slot.kinds for slot in row.slots)
-    _ = register_uses
     return Traits(
         latency=max(1, row.latency),
         issue=issue,
