@@ -101,10 +101,9 @@ class MathOps(Protocol):
 
 _LOG2E_HI = struct.unpack("<f", struct.pack("<f", math.log2(math.e)))[0]
 _LOG2E_LO = math.log2(math.e) - _LOG2E_HI
-_LN2_HI = struct.unpack("<f", struct.pack("<f", math.log(2)))[0]
-_LN2_LO = math.log(2) - _LN2_HI
-_LG2_HI = struct.unpack("<f", struct.pack("<f", math.log10(2)))[0]
-_LG2_LO = math.log10(2) - _LG2_HI
+# log(2) to 15 bits, so that its product with an exponent is exact, and the rest.
+_LN2_SHORT_HI = math.floor(math.log(2) * 2**15) / 2**15
+_LN2_SHORT_LO = math.log(2) - _LN2_SHORT_HI
 
 
 def polynomial(m: MathOps, x: Number, coefficients: Sequence[float]) -> Number:
@@ -142,16 +141,20 @@ def exp2_32(m: MathOps, x: Number) -> Number:
     return m.op("mul", m.op("exp2", shifted), m.select(small, m.const(2.0**-64), m.const(1.0)))
 
 
-def log32(m: MathOps, x: Number, high: float = _LN2_HI, low: float = _LN2_LO) -> Number:
-    """log(x) = log2(x) * log(2), in two terms; subnormals are scaled."""
-    small = m.test("olt", x, m.const(2.0**-126))
-    scaled = m.op("mul", x, m.select(small, m.const(2.0**32), m.const(1.0)))
-    y = m.op("log2", scaled)
-    product = m.op("mul", y, m.const(high))
-    rest = m.op("fma", y, m.const(low), m.op("fma", y, m.const(high), m.neg(product)))
-    result = m.op("add", product, rest)
-    result = m.select(m.test("olt", m.abs(y), m.const(math.inf)), result, y)
-    return m.op("sub", result, m.select(small, m.const(32.0 * (high + low)), m.const(0.0)))
+def log32(m: MathOps, x: Number) -> Number:
+    """log(x): the fraction's logarithm by its series in s = f / (2 + f), the exponent's by a two-term log(2)."""
+    mantissa, e = m.op("frexp_mant", x), m.exponent(x)
+    low = m.test("olt", mantissa, m.const(math.sqrt(0.5)))
+    mantissa = m.select(low, m.op("add", mantissa, mantissa), mantissa)
+    k = m.from_int(m.integer("sub", e, m.select(low, 1, 0)))
+    f = m.op("sub", mantissa, m.const(1.0))
+    s = m.op("mul", f, m.op("rcp", m.op("add", m.const(2.0), f)))
+    z = m.op("mul", s, s)
+    series = m.op("mul", z, polynomial(m, z, tuple(2 / (2 * n + 3) for n in range(5))))
+    half_square = m.op("mul", m.op("mul", m.const(0.5), f), f)
+    inner = m.op("fma", s, m.op("add", half_square, series), m.op("mul", k, m.const(_LN2_SHORT_LO)))
+    rest = m.op("sub", m.op("sub", half_square, inner), f)
+    return _log_ends(m, x, m.op("fma", k, m.const(_LN2_SHORT_HI), m.neg(rest)))
 
 
 def log_fast(m: MathOps, x: Number, factor: float = math.log(2)) -> Number:
@@ -192,11 +195,13 @@ def _reduce_small(m: MathOps, x: Number) -> tuple[Number, Number, Number]:
     """Quadrant and the rest as a sum of two terms."""
     n = m.op("rint", m.op("mul", x, m.const(2 / math.pi)))
     first = m.op("fma", n, m.const(-_P1), x)
-    second = m.op("fma", n, m.const(-_P2), first)
-    # What the second step lost, and the third part of pi/2.
-    lost = m.op("sub", first, second)
-    error = m.op("fma", n, m.const(-_P2), lost)
-    tail = m.op("fma", n, m.const(-_P3), error)
+    # The second product in two terms, subtracted with the rounding error kept; then the third part of pi/2.
+    product = m.op("mul", n, m.const(_P2))
+    product_low = m.op("fma", n, m.const(_P2), m.neg(product))
+    second = m.op("sub", first, product)
+    back = m.op("sub", second, first)
+    error = m.op("sub", m.op("sub", first, m.op("sub", second, back)), m.op("add", product, back))
+    tail = m.op("fma", n, m.const(-_P3), m.op("sub", error, product_low))
     high = m.op("add", second, tail)
     low = m.op("add", m.op("sub", second, high), tail)
     return m.to_int(n), high, low
@@ -236,41 +241,32 @@ def reduce_large(m: MathOps, x: Number) -> tuple[Number, Number, Number]:
     bits = m.bits(m.abs(x))
     exponent = m.integer("sub", m.integer("shr", bits, 23), 127)
     mantissa = m.integer("or", m.integer("and", bits, 0x7FFFFF), 0x800000)
-    # Words of 2/pi from bit (exponent - 23 - 2 …) on: shift the table left by e - 24 bits, whole words by selection.
-    shift = m.integer("sub", exponent, 24)
-    shift = m.select(m.test_int("lt", shift, 0), m.integer("and", shift, 0), shift)
+    # x = mantissa * 2^(e-23). The bits of 2/pi above weight 2^(25-e) contribute multiples of four quadrants; the window of 96 bits starts
+    # there. 32 zeros in front of the table keep its start positive.
+    shift = m.integer("add", exponent, 7)
     whole, part = m.integer("shr", shift, 5), m.integer("and", shift, 31)
-    table = [(TWO_OVER_PI >> (320 - 32 * (k + 1))) & 0xFFFFFFFF for k in range(10)]
+    table = [0, *((TWO_OVER_PI >> (320 - 32 * (k + 1))) & 0xFFFFFFFF for k in range(8))]
     words: list[Number] = []
     for k in range(4):
         word: Number = table[k]
-        for step in range(1, 4):
-            if k + step < len(table):
-                word = m.select(m.test_int("ge", whole, step), table[k + step], word)
+        for step in range(1, 5):
+            word = m.select(m.test_int("ge", whole, step), table[k + step], word)
         words.append(word)
     back = m.integer("sub", 32, part)
-    zero_part = m.test_int("eq", part, 0)
+    no_part = m.test_int("eq", part, 0)
     aligned = []
     for k in range(3):
         merged = m.integer("or", m.integer("shl", words[k], part), m.integer("shr", words[k + 1], back))
-        aligned.append(m.select(zero_part, words[k], merged))
-    # x = mantissa * 2^(e-23); for e < 24 the table was not shifted far enough by 24 - e bits: shift the mantissa instead.
-    under = m.integer("sub", 24, exponent)
-    under = m.select(m.test_int("lt", under, 0), m.integer("and", under, 0), under)
-    mantissa = m.integer("shr", m.integer("shl", mantissa, 7), under)
-    # The product's fraction: mantissa (31 bits, scaled by 2^7) times 96 bits, modulo what is above the binary point.
+        aligned.append(m.select(no_part, words[k], merged))
+    # mantissa * window modulo 2^96 is the angle in units of four quadrants; its upper 64 bits are kept.
     low = m.integer("mulhi_u", mantissa, aligned[2])
-    mid_low, mid_high = m.integer("mul", mantissa, aligned[1]), m.integer("mulhi_u", mantissa, aligned[1])
-    top = m.integer("mul", mantissa, aligned[0])
-    middle = m.integer("add", mid_low, low)
+    middle = m.integer("add", m.integer("mul", mantissa, aligned[1]), low)
     carry = m.select(m.test_int("ult", middle, low), 1, 0)
-    high = m.integer("add", m.integer("add", top, mid_high), carry)
-    # `high`:`middle` is x * 2/pi modulo 2^k, scaled: bits 31…30 of the value shifted by 6 are the quadrant.
-    q_word = m.integer("or", m.integer("shl", high, 6), m.integer("shr", middle, 26))
-    rest = m.integer("shl", middle, 6)
-    quadrant = m.integer("shr", q_word, 30)
-    fraction = m.integer("or", m.integer("shl", q_word, 2), m.integer("shr", rest, 30))
-    fraction_low = m.integer("shl", rest, 2)
+    high = m.integer("add", m.integer("mul", mantissa, aligned[0]), m.integer("mulhi_u", mantissa, aligned[1]))
+    high = m.integer("add", high, carry)
+    quadrant = m.integer("shr", high, 30)
+    fraction = m.integer("or", m.integer("shl", high, 2), m.integer("shr", middle, 30))
+    fraction_low = m.integer("shl", middle, 2)
     # Into [-1/2, 1/2): as signed numbers.
     negative = m.test_int("lt", fraction, 0)
     quadrant = m.integer("add", quadrant, m.select(negative, 1, 0))

@@ -157,7 +157,9 @@ def elementary(lw: Lowering, name: str, kind: str, flags: frozenset[str], *sourc
         elif name == "logf":
             result = functions.log32(m, x)
         else:
-            result = functions.log32(m, x, functions._LG2_HI, functions._LG2_LO)
+            d = LoweredMath(lw, "f64")
+            wide = functions.log64(d, m.widen(x))
+            result = m.round(d.op("mul", wide, d.const(0.4342944819032518)))  # type: ignore[arg-type]
     elif name == "log2f":
         result = m.op("log2", x) if fast else functions.log2_32(m, x)
     elif name in ("sinf", "cosf"):
