@@ -200,7 +200,8 @@ def _print_table(rows: list[Row], gates: dict[str, Any]) -> None:
         if acceptance is None:
             console.print(f"{name}: no acceptance yet", highlight=False)
             continue
-        words = "; ".join(f"{gate} {item['status']} ({item['reason']})" for gate, item in acceptance["gates"].items())
+        gates_in_order = [(gate, acceptance["gates"][gate]) for gate in ("numerical", "compiler", "physical")]
+        words = "; ".join(f"{gate} {item['status']} ({item['reason']})" for gate, item in gates_in_order)
         head = "accepted" if acceptance["accepted"] else "not accepted"
         console.print(f"{name}: {head}: {words}", highlight=False, soft_wrap=True)
 

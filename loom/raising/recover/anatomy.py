@@ -10,7 +10,6 @@ from loom.diagnostics import error
 from loom.ir import Block, Module, Operation
 from loom.raising.recover.patterns import Pattern, classify
 
-
 #: What says a loop in source.
 LOOP_SOURCE = "scf.for or scf.while"
 
@@ -74,7 +73,9 @@ def anatomy(module: Module, kernel: str | None = None) -> Anatomy:
         here: dict[str, Finding] = {}
         for op in block.operations:
             key = op.attributes.get("key") if op.name == "low.op" else None
-            pattern = classify(str(key)) if key is not None else None
+            pattern = (
+                classify(f"{key}_{op.attributes.get('form', '')}" if _moves_lanes(op) else str(key)) if key else None
+            )
             if pattern is None:
                 continue
             if pattern.meaning not in here:
@@ -82,6 +83,11 @@ def anatomy(module: Module, kernel: str | None = None) -> Anatomy:
                 findings.append(here[pattern.meaning])
             here[pattern.meaning].keys[str(key).partition(".")[2]] += 1
     return Anatomy(str(chosen[0].symbol), loops, findings)
+
+
+def _moves_lanes(op: Operation) -> bool:
+    """Whether an operand comes from another lane (data-parallel primitives)."""
+    return str(op.attributes.get("form", "")).startswith("dpp")
 
 
 def _line(op: Operation) -> int:
