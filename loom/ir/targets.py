@@ -124,6 +124,7 @@ class DescriptorSet(Protocol):
 
 _PROVIDERS: dict[str, str] = {}
 _SETS: dict[str, DescriptorSet | None] = {}
+_SELECTORS: dict[str, str] = {}
 
 
 def register_descriptor_sets(family: str, provider: str) -> None:
@@ -143,6 +144,21 @@ def descriptor_set(name: str) -> DescriptorSet | None:
         module, _, function = provider.partition(":")
         found = getattr(importlib.import_module(module), function)(name)
     _SETS[name] = found
+    return found
+
+
+def register_selectors(family: str, provider: str) -> None:
+    """Register ``"module:function"``: a target record's selector → its descriptor set's name or None."""
+    _SELECTORS[family] = provider
+
+
+def set_of_selector(family: str, selector: str) -> str | None:
+    """Return the name of the descriptor set that a target record of that selector stands for, None when unknown."""
+    provider = _SELECTORS.get(family)
+    if provider is None:
+        return None
+    module, _, function = provider.partition(":")
+    found: str | None = getattr(importlib.import_module(module), function)(selector)
     return found
 
 

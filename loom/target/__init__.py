@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loom.ir.targets import register_descriptor_sets
+from loom.ir.targets import register_descriptor_sets, register_selectors
 from loom.transform.target import register_target_family
 
 
@@ -10,3 +10,4 @@ def register_targets() -> None:
     """Register every target family; cheap, since the families themselves are imported when first used."""
     register_target_family("amdgpu", "loom.target.amdgpu.target:resolve_amdgpu_target")
     register_descriptor_sets("amdgpu", "loom.target.amdgpu.descriptors:amdgpu_descriptor_set")
+    register_selectors("amdgpu", "loom.target.amdgpu.target:descriptor_set_name")

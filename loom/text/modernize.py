@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from loom.ir.attributes import SymbolRef
+from loom.ir.attributes import SymbolRef, Word
 from loom.ir.builder import Builder
 from loom.ir.core import Block, Module, Operation, Region, Value
+from loom.ir.targets import set_of_selector
 
 
 def modernize(module: Module) -> None:
@@ -27,6 +28,8 @@ def modernize(module: Module) -> None:
             family = op.attributes.get("family")
             if isinstance(family, SymbolRef):
                 families.setdefault(str(family), op)
+        elif name.startswith("low.") and "target" in op.attributes and "descriptor_set" not in op.attributes:
+            _complete_target(module, op)
         if op.symbol:
             declared.add(op.symbol)
     for call in calls:
@@ -36,6 +39,16 @@ def modernize(module: Module) -> None:
     for family, first in families.items():
         if family not in declared and _was_older(first):
             _declare_family(family, first)
+
+
+def _complete_target(module: Module, op: Operation) -> None:
+    """Older Low functions name their target only; its record tells the descriptor set."""
+    record = module.symbol(str(op.attributes["target"]))
+    if record is None or not record.name.endswith(".target"):
+        return
+    key = set_of_selector(record.definition.dialect, str(record.attributes["selector"]))
+    if key is not None:
+        op.attributes["descriptor_set"] = Word(key)
 
 
 def _was_older(op: Operation) -> bool:

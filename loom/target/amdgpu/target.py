@@ -26,6 +26,12 @@ _SELECTORS: dict[str, tuple[str, str, int, str | None]] = {
 }
 
 
+def descriptor_set_name(selector: str) -> str | None:
+    """The descriptor set of a target record's selector, None for an unknown one."""
+    known = _SELECTORS.get(selector)
+    return known[1] if known is not None else None
+
+
 def resolve_amdgpu_target(
     selector: str, overrides: Mapping[str, object], location: Location | None
 ) -> TargetConfiguration:
