@@ -2,7 +2,8 @@
 
     python benchmarks/simulator.py [--json]
 
-Seconds are wall-clock of the launch call: the first run with an empty cache (translation, compilation, execution), then the fastest of
+Seconds are wall-clock of the launch call: the first run with an empty cache (translation, compilation, execution),
+then the fastest of
 several warm ones. Wave-instructions count an instruction once a wave, with and without no-ops and waits.
 """
 
@@ -37,7 +38,7 @@ def launches() -> list[tuple[str, str, list[Any], tuple[int, ...], tuple[int, ..
     size = u32(256)
     return [
         ("asm/gfx1100/saxpy_asm.hsaco", "saxpy_asm", [x, y, f32(2), u32(n)], (4096,), (256,)),
-        ("asm/gfx1100/sgemm_pipe_asm.hsaco", "sgemm_pipe_asm", [a, b, np.zeros_like(a), size, size, size], (4, 4), (256,)),
+        ("asm/gfx1100/sgemm_pipe_asm.hsaco", "sgemm_pipe_asm", [a, b, a.copy(), size, size, size], (4, 4), (256,)),
         ("clang/gfx1100/softmax.O3.hsaco", "softmax_bfly", [m, np.zeros_like(m), u32(1024)], (1024,), (256,)),
     ]
 
@@ -82,7 +83,8 @@ def measure(repetitions: int) -> list[dict[str, Any]]:
 
 
 def synthetic(instructions: int) -> list[Any]:
-    """A kernel of that many instructions: the body of sgemm_pipe_asm over and over, without its branches and barriers."""
+    """A kernel of that many instructions: the body of sgemm_pipe_asm over and over, without its branches and barriers.
+    """
     from loom.device.amdgpu_sim import SimulatorDevice
 
     device = SimulatorDevice(threads=1)
@@ -96,7 +98,9 @@ def synthetic(instructions: int) -> list[Any]:
     while len(result) < instructions - 1:
         source = body[len(result) % len(body)]
         result.append(
-            MachineInstruction(source.row, source.form, source.operands, source.modifiers, pc=pc, size=source.size, y=source.y)
+            MachineInstruction(
+                source.row, source.form, source.operands, source.modifiers, pc=pc, size=source.size, y=source.y
+            )
         )
         pc += source.size
     end = next(i for i in code if i.row.mnemonic == "s_endpgm")
@@ -106,7 +110,9 @@ def synthetic(instructions: int) -> list[Any]:
 
 
 def compile_time(instructions: int) -> dict[str, Any]:
-    """Translate and compile a synthetic kernel, then once more from the cache; processor seconds and memory of all processes."""
+    """Translate and compile a synthetic kernel, then once more from the cache; processor seconds and memory of all
+    processes.
+    """
     from loom.low.semantics.operation import Mode
     from loom.target.amdgpu.simulator.compile import has_hardware_fma
     from loom.target.amdgpu.simulator.engine import compile_kernel
@@ -147,7 +153,8 @@ def main() -> None:
         return
     for row in document["kernels"]:
         print(
-            f"{row['kernel']:16} first {row['first_seconds'] * 1e3:8.1f} ms   warm {row['warm_seconds'] * 1e3:7.2f} ms   "
+            f"{row['kernel']:16} first {row['first_seconds'] * 1e3:8.1f} ms   "
+            f"warm {row['warm_seconds'] * 1e3:7.2f} ms   "
             f"{row['wave_instructions_per_second'] / 1e6:6.0f} M wave-instructions/s   "
             f"{row['wave_instructions']} executed, {row['useful_wave_instructions']} without no-ops   "
             f"{row['times_faster_than_public_emulator']:.0f} times the public emulator"

@@ -1,9 +1,13 @@
 """Typed semantic expressions: what an instruction computes, written once, target-neutral, evaluated by two back ends.
 
-An expression is a directed acyclic graph of :class:`Expr` nodes. A node has a scalar type (``i1 i8 i16 i32 i64 f16 f32 f64``)
-and is either *uniform* (one value a wave) or *lane-wise* (one value a lane); a uniform operand of a lane-wise node is broadcast.
-Every node is exact: integers wrap, ``f32`` and ``f64`` arithmetic rounds to nearest even as IEEE 754 says, and nothing depends on
-the host's mathematical library. Where a host operation leaves a case open (NaN payloads, out-of-range conversions, shift
+An expression is a directed acyclic graph of :class:`Expr` nodes. A node has a scalar type (``i1 i8 i16 i32 i64 f16
+f32 f64``)
+and is either *uniform* (one value a wave) or *lane-wise* (one value a lane); a uniform operand of a lane-wise node is
+broadcast.
+Every node is exact: integers wrap, ``f32`` and ``f64`` arithmetic rounds to nearest even as IEEE 754 says, and
+nothing depends on
+the host's mathematical library. Where a host operation leaves a case open (NaN payloads, out-of-range conversions,
+shift
 amounts), the functions of :mod:`loom.low.semantics.floats` and the operators here close it with explicit nodes.
 
 Node operations
@@ -37,7 +41,11 @@ class Expr:
 
     __slots__ = ("args", "attr", "lane", "op", "type")
 
-    def __init__(self, op: str, type_: str, args: tuple[Expr, ...] = (), attr: Any = None, lane: bool | None = None) -> None:
+    lane: bool
+
+    def __init__(
+        self, op: str, type_: str, args: tuple[Expr, ...] = (), attr: Any = None, lane: bool | None = None
+    ) -> None:
         self.op = op
         self.type = type_
         self.args = args

@@ -1,6 +1,7 @@
 """Floating-point building blocks: arithmetic under the denormal and rounding modes, minimum and maximum, conversions.
 
-Every arithmetic result that is not a number is the canonical quiet NaN (sign clear, top fraction bit set), so that results
+Every arithmetic result that is not a number is the canonical quiet NaN (sign clear, top fraction bit set), so that
+results
 do not depend on which operand a host's instruction happens to prefer. Half precision is computed in single precision,
 which has enough bits that the second rounding changes nothing (24 >= 2 * 11 + 2; Figueroa, 1995); its fused
 multiply-add goes through double precision with a round-to-odd step.
@@ -92,9 +93,7 @@ def canonical(a: Expr) -> Expr:
 def flush(a: Expr) -> Expr:
     """Replace subnormal values by zero of the same sign."""
     magnitude = bits(fabs(a))
-    return select(
-        icmp("ult", magnitude, 1 << FRACTION[a.type]), bitcast(bits(a) & SIGN[a.type], a.type), a
-    )
+    return select(icmp("ult", magnitude, 1 << FRACTION[a.type]), bitcast(bits(a) & SIGN[a.type], a.type), a)
 
 
 def _denormals(c: Context, type_: str) -> int:
@@ -146,8 +145,10 @@ def round_odd_to_single(a: Expr) -> Expr:
 def narrow_half_f64(a: Expr, rounding: int = 0) -> Expr:
     """Double to half precision with one rounding."""
     tiny = fcmp("olt", fabs(a), number("f64", 2.0**-100))
-    return narrow_half(select(tiny, node("fptrunc", "f32", node("fmul", "f64", a, number("f64", 2.0**-20))),
-                              round_odd_to_single(a)), rounding)
+    return narrow_half(
+        select(tiny, node("fptrunc", "f32", node("fmul", "f64", a, number("f64", 2.0**-20))), round_odd_to_single(a)),
+        rounding,
+    )
 
 
 def narrow_single(a: Expr, rounding: int = 0) -> Expr:
@@ -185,7 +186,7 @@ def _step(rounded: Expr, above: Expr, below: Expr, rounding: int) -> Expr:
 
 
 def _directed(op: str, result: Expr, operands: list[Expr], rounding: int) -> Expr:
-    """Directed rounding of a single- or double-precision operation from its nearest-even result and the error's sign."""
+    """Directed rounding of a single- or double-precision operation, from its nearest-even result and the error."""
     type_ = result.type
     if type_ == "f32":
         wide = [to_f64(o) for o in operands]
@@ -274,7 +275,9 @@ def _sum_error(a: Expr, b: Expr, total: Expr) -> Expr:
     """``(a + b) - total`` where ``total`` is ``a + b`` rounded (to any precision); exact in its sign."""
     exact = node("fadd", "f64", a, b)
     virtual = node("fsub", "f64", exact, a)
-    low = node("fadd", "f64", node("fsub", "f64", a, node("fsub", "f64", exact, virtual)), node("fsub", "f64", b, virtual))
+    low = node(
+        "fadd", "f64", node("fsub", "f64", a, node("fsub", "f64", exact, virtual)), node("fsub", "f64", b, virtual)
+    )
     return node("fadd", "f64", node("fsub", "f64", exact, total), low)
 
 
@@ -354,7 +357,9 @@ def _less(a: Expr, b: Expr) -> Expr:
 
 
 def minimum_number(c: Context, a: Expr, b: Expr) -> Expr:
-    """IEEE 754-2008 minNum: a quiet NaN loses against a number; in IEEE mode a signaling NaN gives a quiet NaN; -0 < +0."""
+    """IEEE 754-2008 minNum: a quiet NaN loses against a number; in IEEE mode a signaling NaN gives a quiet NaN; -0 <
+    +0.
+    """
     return _number_choice(c, a, b, lambda x, y: _less(x, y))
 
 
@@ -388,7 +393,9 @@ def maximum_ieee(c: Context, a: Expr, b: Expr) -> Expr:
 
 
 def apply_output_modifier(value: Expr, omod: int) -> Expr:
-    """Multiply by 2, 4 or 0.5 (``omod`` 1, 2, 3); the result's subnormals are flushed, as the ISA says for output modifiers."""
+    """Multiply by 2, 4 or 0.5 (``omod`` 1, 2, 3); the result's subnormals are flushed, as the ISA says for output
+    modifiers.
+    """
     if not omod:
         return value
     factor = {1: 2.0, 2: 4.0, 3: 0.5}[omod]
@@ -492,7 +499,8 @@ def ldexp(c: Context, a: Expr, exponent: Expr) -> Expr:
 
     a = flush_input(c, a)
     limited = smin(smax(exponent, const("i32", -2200)), const("i32", 2200))
-    # In double precision the scaling of half and single values is exact within range; two steps keep each factor normal.
+    # In double precision the scaling of half and single values is exact within range; two steps keep each factor
+    # normal.
     wide = to_f64(a)
     if a.type == "f64":
         half_step = node("ashr", "i32", limited, const("i32", 2))
@@ -515,7 +523,8 @@ def power_of_two(exponent: Expr) -> Expr:
 def _scale_double(a: Expr, exponent: Expr) -> Expr:
     from loom.low.semantics.expression import smax, smin
 
-    # The significand is brought near one, where scaling is exact; then at most one multiplication leaves the normal range.
+    # The significand is brought near one, where scaling is exact; then at most one multiplication leaves the normal
+    # range.
     mantissa, own = frexp(a)
     total = smin(smax(own + exponent, const("i32", -1200)), const("i32", 1200))
     first = smin(smax(total, const("i32", -1000)), const("i32", 1000))

@@ -1,6 +1,7 @@
 """The LLVM back end: emits semantic expressions as LLVM IR text over ``<wave x type>`` vectors.
 
-Text, because building IR objects costs several times more than parsing text. :func:`compile_template` turns an expression into text once;
+Text, because building IR objects costs several times more than parsing text. :func:`compile_template` turns an
+expression into text once;
 each use only substitutes the names of its inputs and a prefix for its temporaries.
 """
 
@@ -58,7 +59,8 @@ def constant_text(type_: str, pattern: int) -> str:
 class Template:
     """IR text with holes: ``~`` starts every temporary's name, ``$name$`` stands for an input.
 
-    ``results`` are the names, or constants, that hold the roots; ``result_lane`` tells which are lane-wise; ``declarations`` are
+    ``results`` are the names, or constants, that hold the roots; ``result_lane`` tells which are lane-wise;
+    ``declarations`` are
     the intrinsics used; ``size`` counts instructions.
     """
 
@@ -80,7 +82,9 @@ class Template:
 
 
 def compile_template(roots: Sequence[Expr], wave: int, hardware_fma: bool = True) -> Template:
-    """Emit ``roots`` as a template. Without ``hardware_fma`` fused multiply-adds call ``@loom.fma.*`` of the run-time module."""
+    """Emit ``roots`` as a template. Without ``hardware_fma`` fused multiply-adds call ``@loom.fma.*`` of the run-time
+    module.
+    """
     emitter = _Emitter(wave, hardware_fma)
     for item in topological(list(roots)):
         emitter.emit(item)
@@ -137,9 +141,7 @@ class _Emitter:
         if found is None:
             kind = self._type(item, True)
             one = self._line(f"insertelement {kind} poison, {TYPES[item.type]} {name}, i64 0")
-            found = self._line(
-                f"shufflevector {kind} {one}, {kind} poison, <{self.wave} x i32> zeroinitializer"
-            )
+            found = self._line(f"shufflevector {kind} {one}, {kind} poison, <{self.wave} x i32> zeroinitializer")
             self._splats[id(item)] = found
         return found
 
@@ -163,9 +165,7 @@ class _Emitter:
             return self._line(f"{op} {self._type(a, lane)} {self._value(a, lane)} to {self._type(item, lane)}")
         if op in ("icmp", "fcmp"):
             a, b = item.args
-            return self._line(
-                f"{op} {item.attr} {self._type(a, lane)} {self._value(a, lane)}, {self._value(b, lane)}"
-            )
+            return self._line(f"{op} {item.attr} {self._type(a, lane)} {self._value(a, lane)}, {self._value(b, lane)}")
         if op == "select":
             c, a, b = item.args
             # A uniform condition may stay scalar; LLVM selects whole vectors by an i1.

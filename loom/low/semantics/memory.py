@@ -1,6 +1,7 @@
 """Memory operations: how many bytes an instruction moves, how it extends or packs them, how an atomic combines them.
 
-The address forms (global, buffer, LDS …) are the target's; what happens to the bytes is stated here, once for all spaces, and keyed by
+The address forms (global, buffer, LDS …) are the target's; what happens to the bytes is stated here, once for all
+spaces, and keyed by
 the part of the mnemonic behind the space: ``load_b32``, ``store_d16_hi_b16``, ``add_rtn_u32``.
 """
 
@@ -10,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loom.low.semantics.expression import Expr, bitcast, const, halves, icmp, select, umax, umin, smax, smin, zext
+from loom.low.semantics.expression import Expr, bitcast, const, halves, icmp, select, smax, smin, umax, umin, zext
 from loom.low.semantics.floats import bfloat_to_single, fadd, maximum_number, minimum_number, single_to_bfloat
 from loom.low.semantics.operation import Context
 

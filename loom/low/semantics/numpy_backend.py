@@ -1,6 +1,7 @@
 """The NumPy back end: evaluates semantic expressions on arrays with one element a lane.
 
-Lane-wise values are arrays of ``wave`` elements, uniform values arrays of one element. Integers are unsigned arrays, ``i1`` is ``bool``.
+Lane-wise values are arrays of ``wave`` elements, uniform values arrays of one element. Integers are unsigned arrays,
+``i1`` is ``bool``.
 Fused multiply-add has no NumPy counterpart and is computed exactly: single precision through double precision with a
 round-to-odd sum (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008), double precision
 through rational numbers.
@@ -183,7 +184,7 @@ def _convert(node: Expr, a: list[Array], wave: int) -> Array:
 def _sign_extend(node: Expr, a: list[Array], wave: int) -> Array:
     source = node.args[0].type
     if source == "i1":
-        return np.where(a[0], DTYPES[node.type](-1 & ((1 << node.width) - 1)), DTYPES[node.type](0))
+        return np.asarray(np.where(a[0], DTYPES[node.type]((1 << node.width) - 1), DTYPES[node.type](0)))
     return _signed(source, a[0]).astype(_SIGNED[node.type]).view(DTYPES[node.type])
 
 

@@ -1,10 +1,12 @@
-"""The table of semantic operations, and how operand words, modifiers and lane routing surround an operation's expression.
+"""The table of semantic operations, and how operand words, modifiers and lane routing surround an operation's
+expression.
 
 An operation is declared with a signature and a function that builds its expression::
 
     define("v_add_f32", "f32 = f32 f32", lambda c, a, b: fadd(c, a, b))
 
-The signature lists results, then ``=``, then inputs, in the order of the instruction's operand slots; state that no slot
+The signature lists results, then ``=``, then inputs, in the order of the instruction's operand slots; state that no
+slot
 names follows after ``|``. Types:
 
 ``i16 i32 i64 f16 f32 f64``   a scalar; two 32-bit words where it has 64 bits
@@ -16,7 +18,8 @@ names follows after ``|``. Types:
 ``exec`` ``vcc``              the execution mask and VCC, as wide as the wave
 ``m0``                        ``i32``
 
-:func:`assemble` applies what every instruction shares: DPP lane routing, half selection, ``neg`` and ``abs`` before, output
+:func:`assemble` applies what every instruction shares: DPP lane routing, half selection, ``neg`` and ``abs`` before,
+output
 modifier and clamp after. The NumPy and the LLVM back end both evaluate its result.
 """
 
@@ -47,7 +50,9 @@ STATE_TYPES = ("scc", "exec", "m0")
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """The floating-point mode: rounding 0 nearest even, 1 up, 2 down, 3 zero; denormals bit 0 inputs kept, bit 1 results kept."""
+    """The floating-point mode: rounding 0 nearest even, 1 up, 2 down, 3 zero; denormals bit 0 inputs kept, bit 1
+    results kept.
+    """
 
     round32: int = 0
     round64: int = 0
@@ -59,7 +64,9 @@ class Mode:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an expression may depend on besides its inputs: wave size, floating-point mode, modifiers of the instruction."""
+    """What an expression may depend on besides its inputs: wave size, floating-point mode, modifiers of the
+    instruction.
+    """
 
     wave: int
     mode: Mode = Mode()
@@ -92,7 +99,8 @@ class Operation:
 class Assembled:
     """An operation applied to operand words.
 
-    ``results`` holds for each result its words (a lane mask or ``scc`` is one value); ``write_mask`` is a lane-wise ``i1`` of the lanes whose
+    ``results`` holds for each result its words (a lane mask or ``scc`` is one value); ``write_mask`` is a lane-wise
+    ``i1`` of the lanes whose
     vector results are written in addition to EXEC, or None for all.
     """
 
@@ -149,9 +157,12 @@ def assemble(
 ) -> Assembled:
     """Build the whole expression of an instruction.
 
-    ``lane_inputs`` tells for each input whether its words are lane-wise; ``input_halves`` gives the half-register a 16-bit input names
-    (None: ``op_sel`` decides); ``result_halves`` the same for results. Argument names are those of :func:`input_names`; a 16-bit
-    result merges into the argument ``old0`` (the result register's previous word), and lane routing may read ``exec``. With
+    ``lane_inputs`` tells for each input whether its words are lane-wise; ``input_halves`` gives the half-register a
+    16-bit input names
+    (None: ``op_sel`` decides); ``result_halves`` the same for results. Argument names are those of
+    :func:`input_names`; a 16-bit
+    result merges into the argument ``old0`` (the result register's previous word), and lane routing may read
+    ``exec``. With
     ``typed_words`` single-precision inputs and results are ``f32`` values, else all words are ``i32``.
     """
     names = input_names(operation, context.wave)
@@ -176,10 +187,11 @@ def assemble(
     state_types = {"scc": "i1", "m0": "i32", "exec": context.mask_type, "vcc": context.mask_type}
     state = [arg(s, state_types[s], False) for s in operation.state]
     produced = operation.build(context, *values, *state)
-    if not isinstance(produced, tuple) or (len(operation.results) == 1 and operation.results[0].startswith("v2")
-                                           and not operation.state_results):
+    if not isinstance(produced, tuple) or (
+        len(operation.results) == 1 and operation.results[0].startswith("v2") and not operation.state_results
+    ):
         produced = (produced,)
-    results = []
+    results: list[tuple[Expr, ...]] = []
     for index, type_ in enumerate(operation.results):
         half = result_halves[index] if index < len(result_halves) else None
         if typed_words and type_ == "f32":
@@ -216,7 +228,9 @@ def _typed(type_: str, words: list[Expr], source: int, half: int | None, context
     if type_ in ("v2i16", "v2f16", "v2f32"):
         parts = list(halves(words[0])) if type_ != "v2f32" else list(words)
         if source < 0:
-            return tuple(parts if type_ == "v2i16" else (bitcast(p, "f16" if type_ == "v2f16" else "f32") for p in parts))
+            return tuple(
+                parts if type_ == "v2i16" else (bitcast(p, "f16" if type_ == "v2f16" else "f32") for p in parts)
+            )
         low = parts[context.modifier("op_sel") >> source & 1]
         high = parts[context.modifiers.get("op_sel_hi", 7) >> source & 1]
         if type_ == "v2i16":
@@ -275,7 +289,9 @@ def _finish_float(value: Expr, context: Context) -> Expr:
 
 
 def dpp_sources(control: int, wave: int) -> list[int | None]:
-    """The source lane of every lane for a 16-lane-row control value, None where no lane stands (out of the row, or the wave)."""
+    """The source lane of every lane for a 16-lane-row control value, None where no lane stands (out of the row, or
+    the wave).
+    """
     sources: list[int | None] = []
     for lane in range(wave):
         row, position = lane & ~15, lane & 15
@@ -342,9 +358,7 @@ def _route(words: list[Expr], context: Context, exec_mask: Expr) -> tuple[list[E
     else:
         readable = source_active if everywhere else source_active & lane_bit(valid)
     routed = [shuffle(w, chosen) for w in words]
-    enabled = sum(
-        1 << i for i in range(wave) if row_mask >> (i >> 4 & 3) & 1 and bank_mask >> (i >> 2 & 3) & 1
-    )
+    enabled = sum(1 << i for i in range(wave) if row_mask >> (i >> 4 & 3) & 1 and bank_mask >> (i >> 2 & 3) & 1)
     write: Expr | None = None
     if enabled != (1 << wave) - 1:
         write = lane_bit(const(context.mask_type, enabled))

@@ -1,4 +1,4 @@
-"""Semantic operations of the scalar unit (AMD RDNA3 ISA, "Scalar ALU operations"). Moves of control are the executor's."""
+"""Semantic operations of the scalar unit (AMD RDNA3 ISA, "Scalar ALU operations"); control flow is elsewhere."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from loom.low.semantics.expression import (
     Expr,
     ashr,
+    bitcast,
     const,
     icmp,
     node,
@@ -21,7 +22,7 @@ from loom.low.semantics.expression import (
     zext,
 )
 from loom.low.semantics.floats import (
-    bitcast,
+    canonical,
     compare,
     extend_half,
     fabs,
@@ -36,7 +37,6 @@ from loom.low.semantics.floats import (
     maximum_number,
     minimum_number,
     narrow_half,
-    canonical,
 )
 from loom.low.semantics.operation import ACCUMULATING, Context, define
 
@@ -143,7 +143,7 @@ def find_sign(value: Expr, type_: str) -> Expr:
 
 
 def wide_quad_mask(value: Expr, spread: bool) -> Expr:
-    """Quad mask: bit i tells whether any bit of the i-th group of four is set; whole-quad mode spreads it to all four."""
+    """Bit i: whether any bit of the i-th group of four is set; whole-quad mode spreads it to all four."""
     any_ = value | (value >> 1) | (value >> 2) | (value >> 3)
     low_bits = 0x1111111111111111 & ((1 << value.width) - 1)
     groups = any_ & low_bits
@@ -215,12 +215,8 @@ def _declare_logic() -> None:
         define(f"s_cmov_b{bits_}", f"{type_} = {type_} {type_} | scc", lambda c, old, a, scc: select(scc, a, old))
         ACCUMULATING.add(f"s_cmov_b{bits_}")
         define(f"s_brev_b{bits_}", f"{type_} = {type_}", lambda c, a: node("bitreverse", a.type, a))
-        define(
-            f"s_lshl_b{bits_}", f"{type_} | scc = {type_} i32", with_nonzero(lambda a, n: a << (n & (a.width - 1)))
-        )
-        define(
-            f"s_lshr_b{bits_}", f"{type_} | scc = {type_} i32", with_nonzero(lambda a, n: a >> (n & (a.width - 1)))
-        )
+        define(f"s_lshl_b{bits_}", f"{type_} | scc = {type_} i32", with_nonzero(lambda a, n: a << (n & (a.width - 1))))
+        define(f"s_lshr_b{bits_}", f"{type_} | scc = {type_} i32", with_nonzero(lambda a, n: a >> (n & (a.width - 1))))
         define(f"s_ashr_i{bits_}", f"{type_} | scc = {type_} i32", with_nonzero(lambda a, n: ashr(a, n)))
         define(f"s_bfe_u{bits_}", f"{type_} | scc = {type_} i32", _scalar_field(False, type_))
         define(f"s_bfe_i{bits_}", f"{type_} | scc = {type_} i32", _scalar_field(True, type_))
@@ -229,9 +225,7 @@ def _declare_logic() -> None:
             f"{type_} = i32 i32",
             lambda c, w, o, t=type_: bit_field_mask(w, o, t),
         )
-        define(
-            f"s_cselect_b{bits_}", f"{type_} = {type_} {type_} | scc", lambda c, a, b, scc: select(scc, a, b)
-        )
+        define(f"s_cselect_b{bits_}", f"{type_} = {type_} {type_} | scc", lambda c, a, b, scc: select(scc, a, b))
         define(
             f"s_bcnt0_i32_b{bits_}",
             f"i32 | scc = {type_}",
@@ -243,9 +237,7 @@ def _declare_logic() -> None:
             with_nonzero(lambda a: resize(node("ctpop", a.type, a), "i32")),
         )
         define(f"s_ff1_i32_b{bits_} s_ctz_i32_b{bits_}", f"i32 = {type_}", lambda c, a: find_trailing(a, a.type))
-        define(
-            f"s_flbit_i32_b{bits_} s_clz_i32_u{bits_}", f"i32 = {type_}", lambda c, a: find_leading(a, a.type)
-        )
+        define(f"s_flbit_i32_b{bits_} s_clz_i32_u{bits_}", f"i32 = {type_}", lambda c, a: find_leading(a, a.type))
         sign_names = "s_cls_i32 s_flbit_i32" if bits_ == 32 else "s_cls_i32_i64 s_flbit_i32_i64"
         define(sign_names, f"i32 = {type_}", lambda c, a: find_sign(a, a.type))
         define(
@@ -284,9 +276,7 @@ def _declare_arithmetic() -> None:
     define("s_mul_i32", "i32 = i32 i32", plain(lambda a, b: a * b))
     define("s_mul_hi_u32", "i32 = i32 i32", plain(lambda a, b: multiply_high(a, b, False)))
     define("s_mul_hi_i32", "i32 = i32 i32", plain(lambda a, b: multiply_high(a, b, True)))
-    define(
-        "s_abs_i32", "i32 | scc = i32", with_nonzero(lambda a: select(icmp("slt", a, 0), const("i32", 0) - a, a))
-    )
+    define("s_abs_i32", "i32 | scc = i32", with_nonzero(lambda a: select(icmp("slt", a, 0), const("i32", 0) - a, a)))
 
     def difference(c: Context, a: Expr, b: Expr) -> tuple[Expr, Expr]:
         value = a - b
@@ -374,9 +364,7 @@ def _declare_floats() -> None:
     define("s_cvt_f16_f32", "f16 = f32", lambda c, a: narrow_half(a, c.mode.round64))
     define("s_cvt_f32_f16", "f32 = f16", lambda c, a: extend_half(a))
     define("s_cvt_hi_f32_f16", "f32 = i32", lambda c, a: extend_half(bitcast(trunc(a >> 16, "i16"), "f16")))
-    define(
-        "s_cvt_pk_rtz_f16_f32", "v2f16 = f32 f32", lambda c, a, b: (narrow_half(a, 3), narrow_half(b, 3))
-    )
+    define("s_cvt_pk_rtz_f16_f32", "v2f16 = f32 f32", lambda c, a, b: (narrow_half(a, 3), narrow_half(b, 3)))
     assert is_nan is not None and fabs is not None and fneg is not None and canonical is not None
 
 

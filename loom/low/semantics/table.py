@@ -56,7 +56,8 @@ def evaluate(
 
     Args:
         semantic: Name of the operation (``v_fmac_f32``, ``s_add_u32``).
-        inputs: One entry for each input of the operation's signature. A lane-wise 32-bit input is a ``uint32`` array of ``wave``
+        inputs: One entry for each input of the operation's signature. A lane-wise 32-bit input is a ``uint32`` array
+        of ``wave``
             elements, a uniform one an ``int``; inputs of several words are lists of these; masks are ``int``.
         exec_mask: EXEC, default all lanes.
         modifiers: Instruction modifiers that differ from 0 (``op_sel_hi`` from 7).
@@ -64,8 +65,10 @@ def evaluate(
         old: Previous words of the destination, one for each result, for 16-bit results that keep the other half.
 
     Returns:
-        ``results``: a list for each result of its words (arrays of ``wave`` elements or one-element arrays where uniform),
-        ``state``: values of the state results by name, ``write_mask``: the lanes that vector results reach, EXEC included, as an
+        ``results``: a list for each result of its words (arrays of ``wave`` elements or one-element arrays where
+        uniform),
+        ``state``: values of the state results by name, ``write_mask``: the lanes that vector results reach, EXEC
+        included, as an
         integer.
 
     Raises:
@@ -81,9 +84,7 @@ def evaluate(
     context = Context(wave, mode or Mode(), dict(modifiers or {}), generation)
     full = (1 << wave) - 1
     mask = full if exec_mask is None else exec_mask
-    arguments: dict[str, Any] = {
-        "exec": np.array([mask], dtype=np.uint64 if wave == 64 else np.uint32)
-    }
+    arguments: dict[str, Any] = {"exec": np.array([mask], dtype=np.uint64 if wave == 64 else np.uint32)}
     lanes = []
     for type_, names, value in zip(operation.inputs, input_names(operation, wave), inputs, strict=True):
         words = value if isinstance(value, (list, tuple)) else [value]

@@ -1,7 +1,9 @@
 """Transcendental functions as polynomials in double precision, without fused operations: the same bits on every host.
 
-Each is accurate to well below half a unit in the last place of single precision before its final rounding; the ISA allows one
-unit (RDNA3 ISA, "Transcendental instructions"). Single-precision forms flush subnormal inputs and results, as the hardware
+Each is accurate to well below half a unit in the last place of single precision before its final rounding; the ISA
+allows one
+unit (RDNA3 ISA, "Transcendental instructions"). Single-precision forms flush subnormal inputs and results, as the
+hardware
 does; half-precision forms keep them.
 """
 
@@ -9,12 +11,11 @@ from __future__ import annotations
 
 import math
 
-from loom.low.semantics.expression import Expr, bitcast, const, fcmp, icmp, node, resize, select
+from loom.low.semantics.expression import Expr, bitcast, bits, const, fcmp, icmp, node, resize, select
 from loom.low.semantics.floats import (
     INFINITY,
     QUIET_NAN,
     SIGN,
-    bits,
     canonical,
     fabs,
     flush,

@@ -1,4 +1,6 @@
-"""Semantic operations of the vector unit on floating-point numbers: arithmetic, division helpers, conversions, comparisons."""
+"""Semantic operations of the vector unit on floating-point numbers: arithmetic, division helpers, conversions,
+comparisons.
+"""
 
 from __future__ import annotations
 
@@ -74,9 +76,7 @@ _FLOATS = ("f16", "f32", "f64")
 def _median(c: Context, a: Expr, b: Expr, d: Expr) -> Expr:
     """Middle of three; with a NaN among them, the minimum of all three (RDNA3 ISA, V_MED3_F32)."""
     low = minimum_number(c, minimum_number(c, a, b), d)
-    middle = maximum_number(
-        c, minimum_number(c, a, b), minimum_number(c, maximum_number(c, a, b), d)
-    )
+    middle = maximum_number(c, minimum_number(c, a, b), minimum_number(c, maximum_number(c, a, b), d))
     return select(is_nan(a) | is_nan(b) | is_nan(d), low, middle)
 
 
@@ -147,9 +147,7 @@ def _declare_arithmetic() -> None:
     names = "v_mul_dx9_zero_f32 v_mul_legacy_f32"
     define(names, "f32 = f32 f32", fmul_legacy)
     define("v_fma_dx9_zero_f32 v_fma_legacy_f32", "f32 = f32 f32 f32", ffma_legacy)
-    define(
-        "v_fmac_dx9_zero_f32 v_fmac_legacy_f32", "f32 = f32 f32 f32", lambda c, d, a, b: ffma_legacy(c, a, b, d)
-    )
+    define("v_fmac_dx9_zero_f32 v_fmac_legacy_f32", "f32 = f32 f32 f32", lambda c, d, a, b: ffma_legacy(c, a, b, d))
     ACCUMULATING.update(("v_fmac_dx9_zero_f32", "v_fmac_legacy_f32"))
     define("v_rcp_iflag_f32", "f32 = f32", lambda c, a: transcendental.reciprocal(a))
     for t in ("f16", "f32", "f64"):
@@ -216,8 +214,9 @@ def _trig_preop(a: Expr, segment: Expr) -> Expr:
     shift = (segment & 31) * 53
     shift = shift + select(icmp("ugt", exponent, 1077), exponent - 1077, const("i32", 0))
     # Fetch 53 bits from a constant of 1201 bits, word by word; beyond the end there are zeros.
-    words = [(table << 64 >> (1201 + 64 - 32 * (i + 1))) & 0xFFFFFFFF if 32 * (i + 1) <= 1201 + 64 else 0
-             for i in range(40)]
+    words = [
+        (table << 64 >> (1201 + 64 - 32 * (i + 1))) & 0xFFFFFFFF if 32 * (i + 1) <= 1201 + 64 else 0 for i in range(40)
+    ]
     first = shift >> 5
     fetched = [const("i64", 0), const("i64", 0), const("i64", 0)]
     for index in range(37):
@@ -250,7 +249,8 @@ def _declare_division() -> None:
 def _div_scale(c: Context, s0: Expr, s1: Expr, s2: Expr, exec_mask: Expr) -> tuple[Expr, Expr]:
     """Scale numerator or denominator of a division away from overflow; s1 is the denominator, s2 the numerator.
 
-    RDNA3 ISA, V_DIV_SCALE_F32: the result is s0 (one of the two), scaled by 2**64 (f64: 2**128) where needed; the mask tells
+    RDNA3 ISA, V_DIV_SCALE_F32: the result is s0 (one of the two), scaled by 2**64 (f64: 2**128) where needed; the
+    mask tells
     V_DIV_FMAS to scale back.
     """
     t = s0.type
@@ -259,7 +259,10 @@ def _div_scale(c: Context, s0: Expr, s1: Expr, s2: Expr, exec_mask: Expr) -> tup
     top_exponent = 23 if t == "f32" else 53
     e1, e2 = exponent_field(s1), exponent_field(s2)
     # The scaling keeps denormals, whatever the mode.
-    up = lambda v: ldexp(Context(c.wave), v, const("i32", wide_step))  # noqa: E731
+
+    def up(v: Expr) -> Expr:
+        return ldexp(Context(c.wave), v, const("i32", wide_step))
+
     same_as_denominator = _same(s0, s1)
     same_as_numerator = _same(s0, s2)
     invalid = is_zero(s2) | is_zero(s1)
@@ -300,7 +303,8 @@ def _same(a: Expr, b: Expr) -> Expr:
 def _div_fmas(c: Context, a: Expr, b: Expr, d: Expr, vcc: Expr) -> Expr:
     """Fused multiply-add; lanes whose VCC bit is set undo V_DIV_SCALE.
 
-    A large addend (the quotient's estimate) means that the denominator had been scaled up, a small one the numerator, so the
+    A large addend (the quotient's estimate) means that the denominator had been scaled up, a small one the numerator,
+    so the
     factor is 2**64 or 2**-64 (f64: 2**128 or 2**-128).
     """
     step, bias = (64, 127) if a.type == "f32" else (128, 1023)
@@ -346,7 +350,10 @@ def _declare_conversions() -> None:
     define("v_cvt_u32_f64", "i32 = f64", lambda c, a: float_to_int(a, 32, False))
     define("v_cvt_i16_f16", "i16 = f16", lambda c, a: float_to_int(extend_half(a), 16, True))
     define("v_cvt_u16_f16", "i16 = f16", lambda c, a: float_to_int(extend_half(a), 16, False))
-    half_up = lambda a: node("floor", "f64", node("fadd", "f64", to_f64(a), number("f64", 0.5)))  # noqa: E731
+
+    def half_up(a: Expr) -> Expr:
+        return node("floor", "f64", node("fadd", "f64", to_f64(a), number("f64", 0.5)))
+
     define("v_cvt_nearest_i32_f32 v_cvt_rpi_i32_f32", "i32 = f32", lambda c, a: float_to_int(half_up(a), 32, True))
     define(
         "v_cvt_floor_i32_f32 v_cvt_flr_i32_f32", "i32 = f32",
@@ -448,7 +455,10 @@ def _pack_byte(c: Context, a: Expr, position: Expr, old: Expr) -> Expr:
 
 def _saturate_bytes(a: Expr) -> Expr:
     low, high = sext(trunc(a, "i16"), "i32"), Expr("ashr", "i32", (a, const("i32", 16)))
-    clamp = lambda v: smin(smax(v, const("i32", 0)), const("i32", 255))  # noqa: E731
+
+    def clamp(v: Expr) -> Expr:
+        return smin(smax(v, const("i32", 0)), const("i32", 255))
+
     return trunc(clamp(low) | (clamp(high) << 8), "i16")
 
 
@@ -500,7 +510,9 @@ def _class(c: Context, a: Expr, selector: Expr) -> Expr:
 
 
 def _mullit(c: Context, a: Expr, b: Expr, d: Expr) -> Expr:
-    """Product for lighting: -MAX where b, or the third operand, is not above zero or is special (RDNA3 ISA, V_MULLIT_F32)."""
+    """Product for lighting: -MAX where b, or the third operand, is not above zero or is special (RDNA3 ISA,
+    V_MULLIT_F32).
+    """
     largest = const("f32", 0xFF7FFFFF)
     refused = _same(b, largest) | is_infinite(b) & icmp("ne", bits(b) & SIGN["f32"], 0) | is_nan(b)
     not_above = ~fcmp("ogt", d, number("f32", 0.0))
@@ -508,7 +520,9 @@ def _mullit(c: Context, a: Expr, b: Expr, d: Expr) -> Expr:
 
 
 def _declare_scalar_results() -> None:
-    """gfx12: transcendental operations with a scalar operand and a scalar result, and IEEE 754-2019 minimum and maximum."""
+    """gfx12: transcendental operations with a scalar operand and a scalar result, and IEEE 754-2019 minimum and
+    maximum.
+    """
     functions = {
         "exp": transcendental.exp2, "log": transcendental.log2, "rcp": transcendental.reciprocal,
         "rsq": transcendental.reciprocal_sqrt, "sqrt": transcendental.square_root,

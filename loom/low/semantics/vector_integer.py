@@ -25,7 +25,15 @@ from loom.low.semantics.expression import (
     zext,
 )
 from loom.low.semantics.operation import ACCUMULATING, Context, define
-from loom.low.semantics.scalar import bit_field, bit_field_mask, find_leading, find_sign, find_trailing, multiply_high, plain
+from loom.low.semantics.scalar import (
+    bit_field,
+    bit_field_mask,
+    find_leading,
+    find_sign,
+    find_trailing,
+    multiply_high,
+    plain,
+)
 
 
 def saturated(value: Expr, type_: str, signed: bool) -> Expr:
@@ -257,10 +265,7 @@ def _multiply_wide(c: Context, a: Expr, b: Expr, d: Expr, exec_mask: Expr, signe
     extend = sext if signed else zext
     product = extend(a, "i64") * extend(b, "i64")
     total = product + d
-    if signed:
-        overflow = icmp("slt", (total ^ product) & (total ^ d), 0)
-    else:
-        overflow = icmp("ult", total, product)
+    overflow = icmp("slt", (total ^ product) & (total ^ d), 0) if signed else icmp("ult", total, product)
     if c.modifier("clamp"):
         top = const("i64", (1 << 63) - 1)
         limit = select(icmp("slt", d, 0), const("i64", -(1 << 63)), top) if signed else const("i64", -1)
@@ -277,16 +282,10 @@ def _declare_selection() -> None:
             define(f"v_max_{n}", f"{t} = {t} {t}", plain(high))
             define(f"v_min3_{n}", f"{t} = {t} {t} {t}", plain(lambda a, b, d, f=low: f(f(a, b), d)))
             define(f"v_max3_{n}", f"{t} = {t} {t} {t}", plain(lambda a, b, d, f=high: f(f(a, b), d)))
-            define(
-                f"v_med3_{n}", f"{t} = {t} {t} {t}", plain(lambda a, b, d, x=low, y=high: median(a, b, d, x, y))
-            )
+            define(f"v_med3_{n}", f"{t} = {t} {t} {t}", plain(lambda a, b, d, x=low, y=high: median(a, b, d, x, y)))
             if width == 32:
-                define(
-                    f"v_minmax_{n}", "i32 = i32 i32 i32", plain(lambda a, b, d, x=low, y=high: y(x(a, b), d))
-                )
-                define(
-                    f"v_maxmin_{n}", "i32 = i32 i32 i32", plain(lambda a, b, d, x=low, y=high: x(y(a, b), d))
-                )
+                define(f"v_minmax_{n}", "i32 = i32 i32 i32", plain(lambda a, b, d, x=low, y=high: y(x(a, b), d)))
+                define(f"v_maxmin_{n}", "i32 = i32 i32 i32", plain(lambda a, b, d, x=low, y=high: x(y(a, b), d)))
 
 
 def _bytes(value: Expr) -> list[Expr]:

@@ -1,6 +1,7 @@
 """Semantic operations that move values between lanes (AMD RDNA3 ISA, "Cross-lane operations").
 
-Those whose inactive sources matter read EXEC. ``ds_bpermute_b32`` and its relatives are listed here too: they use the LDS hardware's
+Those whose inactive sources matter read EXEC. ``ds_bpermute_b32`` and its relatives are listed here too: they use the
+LDS hardware's
 crossbar, not its memory.
 """
 
@@ -62,7 +63,9 @@ def _permlane_var(c: Context, old: Expr, value: Expr, selector: Expr, exec_mask:
 
 
 def _bpermute(c: Context, address: Expr, data: Expr, exec_mask: Expr) -> Expr:
-    """Backward permute: lane i reads lane ``(address[i] + offset) / 4``; inactive sources give 0. Only within 32 lanes on gfx11."""
+    """Backward permute: lane i reads lane ``(address[i] + offset) / 4``; inactive sources give 0. Only within 32
+    lanes on gfx11.
+    """
     index = ((as_lane(address) + c.modifier("offset")) >> 2) & (c.wave - 1)
     if c.wave == 64 and c.generation != "gfx9.4":
         index = (index & 31) | (lane_number() & 32)
@@ -71,7 +74,9 @@ def _bpermute(c: Context, address: Expr, data: Expr, exec_mask: Expr) -> Expr:
 
 
 def _permute(c: Context, address: Expr, data: Expr, exec_mask: Expr) -> Expr:
-    """Forward permute: lane i writes lane ``(address[i] + offset) / 4``; the highest writer wins, unwritten lanes get 0."""
+    """Forward permute: lane i writes lane ``(address[i] + offset) / 4``; the highest writer wins, unwritten lanes get
+    0.
+    """
     index = ((as_lane(address) + c.modifier("offset")) >> 2) & (c.wave - 1)
     if c.wave == 64 and c.generation != "gfx9.4":
         index = (index & 31) | (lane_number() & 32)
@@ -80,9 +85,7 @@ def _permute(c: Context, address: Expr, data: Expr, exec_mask: Expr) -> Expr:
     result: Expr = select(lane_bit(const(c.mask_type, 0)), const("i32", 0), as_lane(const("i32", 0)))
     for writer in range(c.wave):
         at = const("i32", writer)
-        hit = icmp("eq", read_lane(index, at), lane) & icmp(
-            "ne", read_lane(zext(active, "i32"), at), 0
-        )
+        hit = icmp("eq", read_lane(index, at), lane) & icmp("ne", read_lane(zext(active, "i32"), at), 0)
         result = select(hit, read_lane(data, at), result)
     return result
 
@@ -120,7 +123,9 @@ def _writelane(c: Context, old: Expr, value: Expr, index: Expr) -> Expr:
 
 
 def _swap_rows(c: Context, first: Expr, second: Expr, width: int) -> tuple[Expr, Expr]:
-    """V_PERMLANE16_SWAP and V_PERMLANE32_SWAP: odd rows of the first register change places with even rows of the second."""
+    """V_PERMLANE16_SWAP and V_PERMLANE32_SWAP: odd rows of the first register change places with even rows of the
+    second.
+    """
     lanes = range(c.wave)
     odd = tuple(lane for lane in lanes)
     up = tuple(lane - width if lane & width else lane for lane in odd)

@@ -192,9 +192,7 @@ def _declare_dots() -> None:
 
     define("v_dot2_f32_bf16", "f32 = i32 i32 f32", bfloat_dot)
 
-    define(
-        "v_dot2acc_f32_bf16 v_dot2c_f32_bf16", "f32 = f32 i32 i32", lambda c, d, a, b: bfloat_dot(c, a, b, d)
-    )
+    define("v_dot2acc_f32_bf16 v_dot2c_f32_bf16", "f32 = f32 i32 i32", lambda c, d, a, b: bfloat_dot(c, a, b, d))
     ACCUMULATING.update(("v_dot2acc_f32_bf16", "v_dot2c_f32_bf16"))
 
     def bfloat_result(c: Context, a: Expr, b: Expr, d: Expr) -> Expr:
@@ -211,9 +209,7 @@ def _declare_dots() -> None:
     define("v_dot2_i32_i16", "i32 = i32 i32 i32", _integer_dot(16, True, True, True))
     define("v_dot2_u32_u16", "i32 = i32 i32 i32", _integer_dot(16, False, False, False))
     for name, width in (("v_dot4c_i32_i8", 8), ("v_dot8c_i32_i4", 4), ("v_dot2c_i32_i16", 16)):
-        define(
-            name, "i32 = i32 i32 i32", lambda c, d, a, b, w=width: _integer_dot(w, True, True, True)(c, a, b, d)
-        )
+        define(name, "i32 = i32 i32 i32", lambda c, d, a, b, w=width: _integer_dot(w, True, True, True)(c, a, b, d))
         ACCUMULATING.add(name)
 
 
@@ -259,7 +255,8 @@ def _small_dot(c: Context, a: Expr, b: Expr, d: Expr, kind_a: str, kind_b: str) 
     return total
 
 
-# Matrix operations. Each result element is a chain of fused (integer: wrapping) multiply-adds over k ascending, starting with
+# Matrix operations. Each result element is a chain of fused (integer: wrapping) multiply-adds over k ascending,
+# starting with
 # the element of C: the ISA leaves the order of accumulation open, this is the order this implementation documents.
 
 
@@ -307,7 +304,9 @@ def small_float(byte: Expr, kind: str) -> Expr:
     else:
         special = node_equal(top, (1 << exponent_bits) - 1)
         fraction = magnitude & 3
-        value = select(special, select(node_equal(fraction, 0), const("i32", 0x7F800000), const("i32", 0x7FC00000)), value)
+        value = select(
+            special, select(node_equal(fraction, 0), const("i32", 0x7F800000), const("i32", 0x7FC00000)), value
+        )
     return bitcast(value | sign, "f32")
 
 
@@ -328,8 +327,10 @@ def _modified_words(words: list[Expr], source: int, c: Context, kind: str) -> li
 def _wmma(kind_a: str, kind_b: str, accumulate: str, replicated: bool) -> Callable[..., Any]:
     """Wave matrix multiply-accumulate, 16 x 16 results.
 
-    gfx11 (``replicated``): lanes 16 and up repeat the operands of lanes 0-15, result register ``r`` of lane ``l`` is row
-    ``2 r + l // 16`` (wave64: ``4 r + l // 16``). gfx12: lanes 16-31 hold the second half of k, result rows ``r + 8 (l // 16)``.
+    gfx11 (``replicated``): lanes 16 and up repeat the operands of lanes 0-15, result register ``r`` of lane ``l`` is
+    row
+    ``2 r + l // 16`` (wave64: ``4 r + l // 16``). gfx12: lanes 16-31 hold the second half of k, result rows ``r + 8
+    (l // 16)``.
     """
 
     def build(c: Context, a: list[Expr], b: list[Expr], d: list[Expr]) -> list[Expr]:
@@ -377,7 +378,9 @@ def _accumulator(c: Context, value: Expr) -> Expr:
 
 
 def _spread_k(c: Context, values: list[Expr]) -> list[Expr]:
-    """gfx12 operands: lane l < 16 holds k in groups of 8 starting at 0, lane l + 16 the next 8; give each lane all of k."""
+    """gfx12 operands: lane l < 16 holds k in groups of 8 starting at 0, lane l + 16 the next 8; give each lane all of
+    k.
+    """
     low = tuple(lane & 15 for lane in range(c.wave))
     high = tuple((lane & 15) + 16 for lane in range(c.wave))
     return [shuffle(v, low) for v in values] + [shuffle(v, high) for v in values]
@@ -433,11 +436,7 @@ def _declare_matrices() -> None:
         "v_wmma_i32_16x16x16_iu8": ("i8", "i8", "i32", 2),
         "v_wmma_i32_16x16x16_iu4": ("i4", "i4", "i32", 1),
         "v_wmma_i32_16x16x32_iu4": ("i4", "i4", "i32", 2),
-        **{
-            f"v_wmma_f32_16x16x16_{a}_{b}": (a, b, "f32", 2)
-            for a in ("fp8", "bf8")
-            for b in ("fp8", "bf8")
-        },
+        **{f"v_wmma_f32_16x16x16_{a}_{b}": (a, b, "f32", 2) for a in ("fp8", "bf8") for b in ("fp8", "bf8")},
     }
     for name, (kind_a, kind_b, accumulator, words) in gfx12.items():
         results = 4 if accumulator in ("f16", "bf16") else 8

@@ -73,7 +73,8 @@ def _parse_argument(text: str) -> Any:
         try:
             array = numpy.load(source, allow_pickle=False)
         except (OSError, ValueError) as problem:
-            raise error(f"--arg={text}: cannot read '{source}': {problem}", "RUN/002", hint="give a .npy file") from None
+            message = f"--arg={text}: cannot read '{source}': {problem}"
+            raise error(message, "RUN/002", hint="give a .npy file") from None
         return _Buffer(numpy.ascontiguousarray(array), target or None)
     if kind not in _SCALARS:
         raise error(f"--arg={text}: unknown kind '{kind}'", "RUN/003", hint="buffer, null, " + ", ".join(_SCALARS))

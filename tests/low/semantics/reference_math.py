@@ -92,7 +92,7 @@ def fma(a: int, b: int, c: int, kind: str, rounding: int = 0) -> int:
     if special:
         fx, fy, fz = (_small(v) for v in (x, y, z))
         product = math.nan if (math.isinf(fx) and fy == 0) or (math.isinf(fy) and fx == 0) else fx * fy
-        return encode(product + fz, kind) if not math.isinf(product + fz) else encode(product + fz, kind)
+        return encode(product + fz, kind)
     fx, fy, fz = (Fraction(v) for v in (x, y, z))
     exact = fx * fy + fz
     if exact == 0:

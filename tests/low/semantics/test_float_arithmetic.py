@@ -194,7 +194,6 @@ def test_rounding_to_integers(kind: str) -> None:
     for name, function in (
         ("floor", math.floor), ("ceil", math.ceil), ("trunc", math.trunc), ("rndne", half_even)
     ):  # fmt: skip
-        check(f"v_{name}_{kind}", kind, lambda a, b, f=function: integral(a, kind, f), 2) if False else None
         rows = operands(kind, 1, 5) + [(v,) for v in EDGES[kind]]
         while len(rows) % 32:
             rows.append(rows[0])
@@ -285,7 +284,7 @@ def test_packed_round_to_zero() -> None:
 COMPARISONS: dict[str, Callable[[Fraction | float, Fraction | float], bool]] = {
     "lt": lambda a, b: a < b, "eq": lambda a, b: a == b, "le": lambda a, b: a <= b, "gt": lambda a, b: a > b,
     "ge": lambda a, b: a >= b, "f": lambda a, b: False, "t": lambda a, b: True,
-    "lg": lambda a, b: a < b or a > b, "neq": lambda a, b: not a == b, "nlt": lambda a, b: not a < b,
+    "lg": lambda a, b: a < b or a > b, "neq": lambda a, b: a != b, "nlt": lambda a, b: not a < b,
     "nle": lambda a, b: not a <= b, "ngt": lambda a, b: not a > b, "nge": lambda a, b: not a >= b,
     "nlg": lambda a, b: not (a < b or a > b),
     "o": lambda a, b: a == a and b == b, "u": lambda a, b: not (a == a and b == b),

@@ -304,7 +304,7 @@ def test_integer_comparisons(kind: str, bits: int) -> None:
             b = [np.array([v & M32 for v in y], dtype=np.uint32), np.array([v >> 32 for v in y], dtype=np.uint32)]
         else:
             b = np.array(y, dtype=np.uint32)
-        read = (lambda v: s(v, bits)) if kind == "i" else (lambda v: v & mask)
+        read = (lambda v: s(v, bits)) if kind == "i" else (lambda v, m=mask: v & m)
         want = sum(1 << i for i, (p, q) in enumerate(zip(x, y, strict=True)) if function(read(p), read(q)))
         assert int(evaluate(f"v_cmp_{name}_{kind}{bits}", [a, b])["results"][0][0][0]) == want
         exec_mask = 0x0F0F0F0F

@@ -1,6 +1,7 @@
 """Registers as SSA values within one basic block: reads load once, writes stay values until the block ends.
 
-``BlockValues`` holds, for the block being emitted, the current name of every vector register (as ``i32`` and as ``f32`` words), every
+``BlockValues`` holds, for the block being emitted, the current name of every vector register (as ``i32`` and as
+``f32`` words), every
 scalar register (as words and as pairs), SCC and the execution mask as a vector of ``i1``.
 """
 
@@ -219,9 +220,7 @@ class BlockValues:
                 continue
             pair = index & ~1
             if pair in self.pairs and {pair, pair + 1} <= self.dirty_scalars:
-                self.lines.append(
-                    f"  store i64 {self.pairs[pair]}, ptr {self.pointer(L.SGPRS + 4 * pair)}, align 4\n"
-                )
+                self.lines.append(f"  store i64 {self.pairs[pair]}, ptr {self.pointer(L.SGPRS + 4 * pair)}, align 4\n")
                 done.update((pair, pair + 1))
                 continue
             self.lines.append(f"  store i32 {self.read_scalar(index)}, ptr {self.pointer(L.SGPRS + 4 * index)}\n")

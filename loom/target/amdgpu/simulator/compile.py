@@ -1,6 +1,7 @@
 """From IR text to host machine code: compilation in a child process, an object cache on disk, linking.
 
-The cache is keyed by a hash of the text, the host's features and the versions that make the code. Files are written under a temporary
+The cache is keyed by a hash of the text, the host's features and the versions that make the code. Files are written
+under a temporary
 name and renamed, and carry a checksum: a truncated or foreign file counts as absent.
 """
 
@@ -39,7 +40,9 @@ def _binding() -> Any:
 
 @lru_cache(maxsize=1)
 def host_features() -> tuple[str, str]:
-    """The host processor's name and feature string, as LLVM sees them. ``LOOM_SIMULATOR_FEATURES`` appends to the latter."""
+    """The host processor's name and feature string, as LLVM sees them. ``LOOM_SIMULATOR_FEATURES`` appends to the
+    latter.
+    """
     binding = _binding()
     try:
         features = binding.get_host_cpu_features().flatten()
@@ -131,7 +134,9 @@ def emit(text: str, level: int) -> bytes:
 
 
 def _emit_in_child(text: str, level: int) -> bytes:
-    """Compile in a forked child, so that a fatal error of the code generator is an error message, not the end of the process."""
+    """Compile in a forked child, so that a fatal error of the code generator is an error message, not the end of the
+    process.
+    """
     if not hasattr(os, "fork") or os.environ.get("LOOM_SIMULATOR_IN_PROCESS"):
         return emit(text, level)
     _machine(level)  # shared with the child

@@ -1,6 +1,8 @@
-"""What a dispatch gives a kernel besides its explicit arguments: hidden arguments, dispatch packet, queue, user registers.
+"""What a dispatch gives a kernel besides its explicit arguments: hidden arguments, dispatch packet, queue, user
+registers.
 
-Source: LLVM's AMDGPU usage guide, "Code Object V5 Metadata" (value kinds) and "Initial Kernel Execution State"; the HSA runtime
+Source: LLVM's AMDGPU usage guide, "Code Object V5 Metadata" (value kinds) and "Initial Kernel Execution State"; the
+HSA runtime
 specification for the dispatch packet.
 """
 
@@ -45,9 +47,7 @@ def fill_hidden(kernarg: bytearray, arguments: Iterable[Any], values: Mapping[st
             struct.pack_into(_WORDS[argument.size], kernarg, argument.offset, values.get(argument.kind, 0))
 
 
-def dispatch_packet(
-    groups: Size, group_size: Size, kernel_object: int, kernarg: int, lds: int, scratch: int
-) -> bytes:
+def dispatch_packet(groups: Size, group_size: Size, kernel_object: int, kernarg: int, lds: int, scratch: int) -> bytes:
     """An AQL kernel dispatch packet."""
     dimensions = 3 if groups[2] * group_size[2] > 1 else 2 if groups[1] * group_size[1] > 1 else 1
     grid = [g * s for g, s in zip(groups, group_size, strict=True)]
@@ -65,7 +65,9 @@ def queue_record() -> bytes:
 
 
 def user_registers(entry: KernelEntryState, addresses: Mapping[str, int], kernarg: bytes) -> dict[int, int]:
-    """Initial values of the user SGPRs; ``addresses`` gives the pointers by name. Preloaded arguments follow the pointers."""
+    """Initial values of the user SGPRs; ``addresses`` gives the pointers by name. Preloaded arguments follow the
+    pointers.
+    """
     result: dict[int, int] = {}
     last = 0
     for name, register, count in entry.user_registers:

@@ -25,7 +25,8 @@ SCALAR_BASE = {"sgpr": 0, "vcc": L.VCC, "ttmp": L.TTMP, "m0": L.M0, "exec": L.EX
 
 #: Modifiers that change what an operation computes; all others belong to memory or to encoding.
 _SEMANTIC_MODIFIERS = (
-    "neg", "abs", "neg_lo", "neg_hi", "op_sel", "op_sel_hi", "clamp", "omod", "fi", "bound_ctrl", "row_mask", "bank_mask",
+    "neg", "abs", "neg_lo", "neg_hi", "op_sel", "op_sel_hi", "clamp", "omod", "fi", "bound_ctrl", "row_mask",
+    "bank_mask",
     "dpp_ctrl", "dpp8", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "sext", "offset",
     "cbsz", "abid", "blgp",
 )  # fmt: skip
@@ -47,7 +48,7 @@ def _template(
     result_halves: tuple[int | None, ...],
     hardware_fma: bool,
 ) -> tuple[Template, Operation, tuple[int, ...], int, bool, tuple[str, ...]]:
-    """Template, operation, words of each result, number of state results, whether a write mask follows, argument names."""
+    """Template, operation, words of each result, number of state results, whether a write mask follows, inputs."""
     operation = find_operation(semantic, wave, generation)
     if operation is None:
         raise Unsupported(f"no semantic operation '{semantic}'")
@@ -219,7 +220,9 @@ class Emitter:
         return found
 
     def compute(self, instruction: MachineInstruction) -> Any:
-        """Emit the operation of an instruction; gives what :meth:`commit` writes back. Two halves of a pair compute first."""
+        """Emit the operation of an instruction; gives what :meth:`commit` writes back. Two halves of a pair compute
+        first.
+        """
         row = instruction.row
         values = self.values
         modifiers = self.modifiers(instruction)
@@ -262,7 +265,9 @@ class Emitter:
             count = words_of(type_, self.wave)
             if lane:
                 assert isinstance(source, Register)
-                first = self.vector_index(Register(source.bank, source.index, count) if source.units < count else source)
+                first = self.vector_index(
+                    Register(source.bank, source.index, count) if source.units < count else source
+                )
                 for k in range(count):
                     if argument_names[k] in wanted:
                         as_float = type_ == "f32" and typed
@@ -301,7 +306,7 @@ class Emitter:
 
     def commit(self, computed: Any) -> None:
         """Write back what :meth:`compute` produced."""
-        operation, results, counts, state_count, masked, produced, result_lane, typed, mask_copy = computed
+        operation, results, counts, _, masked, produced, result_lane, typed, mask_copy = computed
         extra = None
         if masked:
             extra = produced[-1]
@@ -324,9 +329,7 @@ class Emitter:
                     self.write_vector_word(first + k, words[k], type_ == "f32" and typed, lanes[k], extra)
             else:
                 if type_ == "f32" and typed:
-                    words = [
-                        self.values.emit(f"bitcast float {w} to i32") if w.startswith("%") else w for w in words
-                    ]
+                    words = [self.values.emit(f"bitcast float {w} to i32") if w.startswith("%") else w for w in words]
                 self.write_scalar_words(result, words)
         for k, name in enumerate(operation.state_results):
             value = produced[position + k]

@@ -1,6 +1,7 @@
 """Compiling a kernel's translation and running it over workgroups.
 
-A :class:`CompiledKernel` is host code for one kernel under one :class:`Settings`; :func:`run_kernel` sets up the launch block and the
+A :class:`CompiledKernel` is host code for one kernel under one :class:`Settings`; :func:`run_kernel` sets up the
+launch block and the
 state blocks and calls it from one thread for each share of the workgroups.
 """
 
@@ -158,31 +159,35 @@ def _aligned(size: int) -> tuple[Bytes, int]:
 
 
 def _view(address: int, size: int) -> Bytes:
-    return np.frombuffer((ctypes.c_uint8 * size).from_address(address), dtype=np.uint8)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
 
-def lane_ids(group_size: tuple[int, int, int], wave: int, dimensions: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]:
+def lane_ids(
+    group_size: tuple[int, int, int], wave: int, dimensions: int
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint64]]:
     """The packed work-item ids of every wave (10 bits a dimension) and every wave's initial EXEC."""
     x, y, z = group_size
     total = x * y * z
     waves = -(-total // wave)
     index = np.arange(waves * wave, dtype=np.uint32)
-    packed = index % x
+    packed: npt.NDArray[Any] = index % x
     if dimensions > 1:
         packed = packed | ((index // x % y) << 10)
     if dimensions > 2:
         packed = packed | ((index // (x * y)) << 20)
     valid = (index < total).reshape(waves, wave)
-    packed = np.where(index < total, packed, 0).astype(np.uint32).reshape(waves, wave)
+    ids = np.where(index < total, packed, 0).astype(np.uint32).reshape(waves, wave)
     weights = np.uint64(1) << np.arange(wave, dtype=np.uint64)
     execs = (valid.astype(np.uint64) * weights).sum(axis=1, dtype=np.uint64)
-    return packed, execs
+    return ids, execs
 
 
 class _Worker:
     """Memory and result of one thread's share of a launch."""
 
-    def __init__(self, kernel: CompiledKernel, plan: LaunchPlan, ids: npt.NDArray[np.uint32], execs: npt.NDArray[np.uint64]) -> None:
+    def __init__(
+        self, kernel: CompiledKernel, plan: LaunchPlan, ids: npt.NDArray[np.uint32], execs: npt.NDArray[np.uint64]
+    ) -> None:
         settings = kernel.settings
         wave = settings.wave
         waves = ids.shape[0]
@@ -274,7 +279,9 @@ class _Worker:
 
 
 def run_kernel(kernel: CompiledKernel, plan: LaunchPlan) -> RunResult:
-    """Run all workgroups; with several threads each takes a contiguous share, and the first fault in group order is reported."""
+    """Run all workgroups; with several threads each takes a contiguous share, and the first fault in group order is
+    reported.
+    """
     ids, execs = lane_ids(plan.group_size, kernel.settings.wave, plan.workitem_dimensions)
     total = plan.groups[0] * plan.groups[1] * plan.groups[2]
     threads = max(1, min(plan.threads, total))

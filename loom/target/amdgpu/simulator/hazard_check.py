@@ -44,10 +44,16 @@ def _block(code: Sequence[MachineInstruction], first: int, last: int, labels: di
         target = target_of(instruction)
         if target is not None:
             operands = tuple(
-                BranchTarget(labels.get(target), target) if isinstance(o, BranchTarget) else o for o in instruction.operands
+                BranchTarget(labels.get(target), target) if isinstance(o, BranchTarget) else o
+                for o in instruction.operands
             )
             instruction = MachineInstruction(
-                instruction.row, instruction.form, operands, instruction.modifiers, pc=instruction.pc, size=instruction.size
+                instruction.row,
+                instruction.form,
+                operands,
+                instruction.modifiers,
+                pc=instruction.pc,
+                size=instruction.size,
             )
         instructions.append(instruction)
     return MachineBlock(labels[code[first].pc], instructions)

@@ -1,8 +1,11 @@
 """Out-of-line memory helpers as LLVM IR text: one function for each access, space and wave size.
 
-Every helper takes a 64-bit base and 32-bit offsets a lane (the form of a scalar base with vector offset); a second entry point with
-64-bit addresses splits them into that form. A helper looks first for the contiguous case (one masked vector access), then for one
-buffer that holds all lanes (a masked gather or scatter), and walks the lanes only for what is left. A fault is recorded in the state
+Every helper takes a 64-bit base and 32-bit offsets a lane (the form of a scalar base with vector offset); a second
+entry point with
+64-bit addresses splits them into that form. A helper looks first for the contiguous case (one masked vector access),
+then for one
+buffer that holds all lanes (a masked gather or scatter), and walks the lanes only for what is left. A fault is
+recorded in the state
 block, its lanes are skipped, and the code that called looks at the end of its block.
 """
 
@@ -19,7 +22,9 @@ from loom.target.amdgpu.simulator import layout as L
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """One helper: access ``suffix`` (``load_b32``), ``space`` (``global``, ``lds``, ``scratch``), wave size, what it returns."""
+    """One helper: access ``suffix`` (``load_b32``), ``space`` (``global``, ``lds``, ``scratch``), wave size, what it
+    returns.
+    """
 
     space: str
     suffix: str
@@ -80,7 +85,14 @@ def runtime_text(wave: int) -> str:
     """Functions every kernel needs: fault recording, bounds checks, lane permutation, scalar loads."""
     v, m = vector(wave), f"i{wave}"
     permutes = []
-    for kind, element in (("i32", "i32"), ("f32", "float"), ("i16", "i16"), ("f16", "half"), ("i64", "i64"), ("f64", "double")):
+    for kind, element in (
+        ("i32", "i32"),
+        ("f32", "float"),
+        ("i16", "i16"),
+        ("f16", "half"),
+        ("i64", "i64"),
+        ("f64", "double"),
+    ):
         t = vector(wave, element)
         size = {"i32": 4, "float": 4, "i16": 2, "half": 2, "i64": 8, "double": 8}[element]
         lines = [
@@ -279,8 +291,9 @@ done:
 }}
 declare {m} @llvm.cttz.{m}({m}, i1)
 
-; Race sanitizer. Each LDS byte has 64 bits: the waves that read it (31:0), the wave that wrote it plus one, or 255 for atomics
-; (39:32), and the number of barriers passed (63:40). Conflicting accesses of two waves between two barriers are a race.
+; Race sanitizer. Each LDS byte has 64 bits: the waves that read it (31:0), the wave that wrote it plus one,
+; or 255 for atomics (39:32), and the number of barriers passed (63:40). Conflicting accesses of two waves
+; between two barriers are a race.
 define void @loom.race(ptr %st, i64 %base, {v} %off, {m} %mask, i32 %size, i32 %kind, i32 %site) {{
 entry:
   %none = icmp eq {m} %mask, 0
@@ -383,9 +396,10 @@ def helper_text(helper: Helper, hardware_fma: bool) -> str:
 
 
 def _wide_text(helper: Helper) -> str:
-    """64-bit addresses: subtract the first active lane's; when all lanes lie within 2 GiB of it, use the 32-bit form."""
-    narrow = Helper(helper.space, helper.suffix, helper.wave, False, helper.returning, helper.flush32, helper.flush64,
-                    helper.race)
+    """64-bit addresses: take the first active lane's off; where all lanes are within 2 GiB, use the 32-bit form."""
+    narrow = Helper(
+        helper.space, helper.suffix, helper.wave, False, helper.returning, helper.flush32, helper.flush64, helper.race
+    )
     operation = operation_of(helper)
     w, v, m = helper.wave, vector(helper.wave), f"i{helper.wave}"
     v64 = vector(w, "i64")
@@ -609,15 +623,21 @@ start:
             text += f"  %sp{k} = getelementptr i8, ptr %sp, i64 {4 * k}\n"
             text += f"  %q{k} = getelementptr i8, ptr %sp{k}, {v} %rel\n"
             if load:
-                text += f"  %g{k} = call {v} @llvm.masked.gather.v{w}i32.v{w}p0({pv} align 1 %q{k}, <{w} x i1> %lanes, {v} poison)\n"
+                text += f"  %g{k} = call {v} @llvm.masked.gather.v{w}i32.v{w}p0("
+                text += f"{pv} align 1 %q{k}, <{w} x i1> %lanes, {v} poison)\n"
                 text += f"  %gt{k} = getelementptr i8, ptr %to, i64 {k * w * 4}\n"
-                text += f"  call void @llvm.masked.store.v{w}i32.p0({v} %g{k}, ptr align 64 %gt{k}, <{w} x i1> %lanes)\n"
+                text += (
+                    f"  call void @llvm.masked.store.v{w}i32.p0({v} %g{k}, ptr align 64 %gt{k}, <{w} x i1> %lanes)\n"
+                )
             else:
-                text += f"  call void @llvm.masked.scatter.v{w}i32.v{w}p0({v} %d{k}, {pv} align 1 %q{k}, <{w} x i1> %lanes)\n"
+                text += f"  call void @llvm.masked.scatter.v{w}i32.v{w}p0("
+                text += f"{v} %d{k}, {pv} align 1 %q{k}, <{w} x i1> %lanes)\n"
         return text + "  br label %done\n"
 
     def _transposed(self) -> str:
-        """All lanes load 16 bytes: one 16-byte load a lane, then 4 x 4 transpositions within the 128-bit parts of a vector."""
+        """All lanes load 16 bytes: one 16-byte load a lane, then 4 x 4 transpositions within the 128-bit parts of a
+        vector.
+        """
         v, w = self.v, self.wave
         text = f"  %whole = icmp eq i{w} %mask, -1\n  br i1 %whole, label %transpose, label %gather\ntranspose:\n"
         text += f"  %ta = alloca [{w} x i32], align 64\n  store {v} %off, ptr %ta\n  %tb = inttoptr i64 %base to ptr\n"
@@ -656,10 +676,10 @@ start:
                     f"  %tu{group}{name} = shufflevector {t16} %tr{group}.{a}, {t16} %tr{group}.{b}, "
                     f"{t16} <{interleave(high, 1)}>\n"
                 )
-            for k, (a, b, high) in enumerate((("a", "b", False), ("a", "b", True), ("c", "d", False), ("c", "d", True))):
+            for k, (p, q, top) in enumerate((("a", "b", False), ("a", "b", True), ("c", "d", False), ("c", "d", True))):
                 text += (
-                    f"  %tw{group}.{k} = shufflevector {t16} %tu{group}{a}, {t16} %tu{group}{b}, "
-                    f"{t16} <{interleave(high, 2)}>\n"
+                    f"  %tw{group}.{k} = shufflevector {t16} %tu{group}{p}, {t16} %tu{group}{q}, "
+                    f"{t16} <{interleave(top, 2)}>\n"
                     f"  %td{group}.{k} = getelementptr i8, ptr %to, i64 {k * w * 4 + 64 * group}\n"
                     f"  store {t16} %tw{group}.{k}, ptr %td{group}.{k}, align 64\n"
                 )
@@ -703,12 +723,14 @@ start:
                 if operation.half is None:
                     text += f"  %e = {extend} {t} %n to i32\n" + self._register(0) + "  store i32 %e, ptr %rl0\n"
                 else:
-                    text += (f"  %h = {extend} {t} %n to i16\n" if size == 1 else "  %h = add i16 %n, 0\n")
+                    text += f"  %h = {extend} {t} %n to i16\n" if size == 1 else "  %h = add i16 %n, 0\n"
                     text += self._register(0)
                     text += f"  %hp = getelementptr i8, ptr %rl0, i64 {2 * operation.half}\n  store i16 %h, ptr %hp\n"
             else:
                 for k in range(operation.words):
-                    text += f"  %lp{k} = getelementptr i8, ptr %pl, i64 {4 * k}\n  %lw{k} = load i32, ptr %lp{k}, align 1\n"
+                    text += (
+                        f"  %lp{k} = getelementptr i8, ptr %pl, i64 {4 * k}\n  %lw{k} = load i32, ptr %lp{k}, align 1\n"
+                    )
                     text += self._register(k) + f"  store i32 %lw{k}, ptr %rl{k}\n"
         elif size < 4:
             text += f"  %w = extractelement {v} %d0, i32 %lane32\n"
@@ -728,7 +750,9 @@ start:
         t = f"i{8 * size}"
         text = f"  %mis = and i64 %al, {size - 1}\n  %aligned = icmp eq i64 %mis, 0\n"
         text += "  br i1 %aligned, label %atomic, label %misaligned\nmisaligned:\n"
-        text += f"  call void @loom.fault(ptr %st, i32 {L.FAULT_MISALIGNED}, i32 %site, i32 %lane32, i64 %al, i32 {size})\n"
+        text += (
+            f"  call void @loom.fault(ptr %st, i32 {L.FAULT_MISALIGNED}, i32 %site, i32 %lane32, i64 %al, i32 {size})\n"
+        )
         text += "  br label %next\natomic:\n"
 
         def join(name: str, first: int) -> str:
@@ -769,7 +793,9 @@ start:
             if size == 4:
                 text += self._register(0) + "  store i32 %old, ptr %rl0\n"
             else:
-                text += "  %oldl = trunc i64 %old to i32\n  %oldh0 = lshr i64 %old, 32\n  %oldh = trunc i64 %oldh0 to i32\n"
+                text += (
+                    "  %oldl = trunc i64 %old to i32\n  %oldh0 = lshr i64 %old, 32\n  %oldh = trunc i64 %oldh0 to i32\n"
+                )
                 text += self._register(0) + "  store i32 %oldl, ptr %rl0\n"
                 text += self._register(1) + "  store i32 %oldh, ptr %rl1\n"
         return text + "  br label %next\n"

@@ -1,6 +1,7 @@
 """Where things lie in the simulator's memory: the state block of a wave, the context of a thread, the launch block.
 
-A wave's registers live in its state block; compiled code caches them as SSA values inside a basic block only. Offsets are bytes.
+A wave's registers live in its state block; compiled code caches them as SSA values inside a basic block only. Offsets
+are bytes.
 """
 
 from __future__ import annotations
@@ -81,7 +82,9 @@ L_FAULT_WAVE = 120  # i32, out: the wave that faulted
 L_FAULT_GROUP = 124  # i32, out: linear id of its workgroup
 L_SLICE = 128  # i64: instructions of a time slice
 L_LIMIT = 136  # i64: instructions a wave may execute in all
-L_WAVE_ID_REGISTER = 144  # i32: scalar register with the wave's number in the workgroup (ttmp8 of gfx12, bits 25-29), or -1
+L_WAVE_ID_REGISTER = (
+    144  # i32: scalar register with the wave's number in the workgroup (ttmp8 of gfx12, bits 25-29), or -1
+)
 L_EXECUTED = 152  # i64 array: slices used, a wave each
 L_SHADOW = 160  # ptr: shadow of the race sanitizer
 L_SHADOW_SIZE = 168  # i64: its bytes, 0 without the sanitizer

@@ -1,6 +1,7 @@
 """Loading a code object into device memory: segments, relocations, symbols.
 
-Device addresses are the place of the image plus the ELF file's virtual addresses. Relocations are those of LLVM's AMDGPU usage guide
+Device addresses are the place of the image plus the ELF file's virtual addresses. Relocations are those of LLVM's
+AMDGPU usage guide
 that a dynamic loader meets.
 """
 
@@ -55,7 +56,8 @@ def load_code_object(data: bytes, arena: Arena) -> LoadedObject:
     """Place a code object into device memory.
 
     Raises:
-        LoomError: ``SIMULATOR/020`` for bytes that are no AMDGPU code object, ``SIMULATOR/021`` for an unknown processor.
+        LoomError: ``SIMULATOR/020`` for bytes that are no AMDGPU code object, ``SIMULATOR/021`` for an unknown
+        processor.
     """
     from elftools.common.exceptions import ELFError
     from elftools.elf.elffile import ELFFile

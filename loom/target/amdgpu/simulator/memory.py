@@ -1,6 +1,8 @@
-"""Device memory on the host: an arena of address space in which buffers never share a page and freed ones never come back.
+"""Device memory on the host: an arena of address space in which buffers never share a page and freed ones never come
+back.
 
-Device addresses are host addresses. Each buffer is followed by an unused page, and the address range of a freed buffer is not used
+Device addresses are host addresses. Each buffer is followed by an unused page, and the address range of a freed
+buffer is not used
 again, so an access through a stale pointer is told from any other.
 """
 
@@ -37,7 +39,14 @@ class Arena:
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
         self._libc.mmap.restype = ctypes.c_void_p
-        self._libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+        self._libc.mmap.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.c_int,
+            ctypes.c_long,
+        ]
         self._libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         self._libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         self.base, self.size = self._reserve()

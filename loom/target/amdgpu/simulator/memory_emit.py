@@ -188,9 +188,7 @@ class MemoryEmitter:
         mask = values.read_exec()
         data = self._data_elements(instruction, operation)
         if operation.elements == 2:
-            offsets = [
-                instruction.modifier(n) * operation.bytes * operation.stride for n in ("offset0", "offset1")
-            ]
+            offsets = [instruction.modifier(n) * operation.bytes * operation.stride for n in ("offset0", "offset1")]
         else:
             offsets = [instruction.modifier("offset")]
         # Both addresses are read before either result is written.
@@ -239,9 +237,7 @@ class MemoryEmitter:
         else:
             wide = self._wide_address(vaddr, offset)
         if not flat:
-            self._access(
-                instruction, operation, "global", True, f"<{self.wave} x i64> {wide}", mask, site
-            )
+            self._access(instruction, operation, "global", True, f"<{self.wave} x i64> {wide}", mask, site)
             return
         self._flat(instruction, operation, wide, mask, site)
 

@@ -1,6 +1,7 @@
 """A loaded code object as something to run: kernels decoded, compiled on first use, launched.
 
-:class:`SimulatedObject` is what the device and other callers inside the product use; it has no command line and writes no files but
+:class:`SimulatedObject` is what the device and other callers inside the product use; it has no command line and
+writes no files but
 the compilation cache.
 """
 
@@ -175,7 +176,8 @@ class SimulatedObject:
         """Run a kernel over a grid.
 
         Args:
-            kernarg: The explicit arguments; hidden ones are filled from ``arguments`` (entries with offset, size, kind).
+            kernarg: The explicit arguments; hidden ones are filled from ``arguments`` (entries with offset, size,
+            kind).
             threads: Host threads; results do not depend on it, except for the order of atomics on global memory.
             budget: Instructions that a wave may execute.
             race: Whether the LDS race sanitizer watches.
@@ -290,12 +292,8 @@ class SimulatedObject:
         elif result.fault_kind == L.FAULT_SCRATCH:
             message = f"{size} bytes at scratch offset {address:#x} are beyond the lane's {kernel.entry.scratch} bytes"
         else:
-            message = (
-                f"LDS offset {address:#x} is accessed by two waves, at least one of them writing, with no barrier between"
-            )
-        return LaunchFault(
-            kind, message, instruction.pc, text, group, result.fault_wave, lane, address, nearest, None
-        )
+            message = f"two waves access LDS offset {address:#x}, at least one of them writing, with no barrier between"
+        return LaunchFault(kind, message, instruction.pc, text, group, result.fault_wave, lane, address, nearest, None)
 
     @staticmethod
     def _lds_base(result: Any) -> int:
@@ -311,7 +309,7 @@ def describe(instruction: MachineInstruction) -> str:
 
 def count_launch(compiled: Any, result: Any) -> LaunchCounts:
     """Turn block counters and lane counters into counts by class, mnemonic and width."""
-    from loom.target.amdgpu.simulator.translate import NOP_CLASSES
+    from loom.target.amdgpu.simulator.instruction_sets import NOP_CLASSES
 
     code = compiled.code
     mnemonics: Counter[str] = Counter()

@@ -1,7 +1,9 @@
 """The scheduler as LLVM IR text: starts the waves of a workgroup, lets them meet at barriers, stops at the first fault.
 
-``loom.run(launch, begin, end)`` runs the workgroups with linear numbers begin … end - 1 one after the other. In a workgroup, waves run in
-order of their numbers until a barrier, their end, or the end of a time slice; a barrier opens when every wave that has not ended waits
+``loom.run(launch, begin, end)`` runs the workgroups with linear numbers begin … end - 1 one after the other. In a
+workgroup, waves run in
+order of their numbers until a barrier, their end, or the end of a time slice; a barrier opens when every wave that
+has not ended waits
 at it. So the order of atomics is fixed within a thread: by workgroup, then by wave, then by lane.
 """
 

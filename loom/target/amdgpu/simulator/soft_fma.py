@@ -1,7 +1,9 @@
 """Fused multiply-add for hosts without the instruction: the same bits as with it.
 
-Single precision goes through double precision: the product is exact, the sum is rounded to odd, the conversion then rounds once (Boldo
-and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008). Double precision calls the C library's ``fma``, whose result IEEE
+Single precision goes through double precision: the product is exact, the sum is rounded to odd, the conversion then
+rounds once (Boldo
+and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008). Double precision calls the C library's ``fma``,
+whose result IEEE
 754 defines bit for bit.
 """
 

@@ -1,13 +1,19 @@
-"""Faults that are certain from the code alone: uses of registers whose load is still under way, stores that a barrier publishes too
+"""Faults that are certain from the code alone: uses of registers whose load is still under way, stores that a barrier
+publishes too
 early, missing no-ops.
 
-A forward walk over the blocks keeps, for every register that a load or returning atomic will write, how many later operations of the
-same ordered kind have been issued on its counter (the smallest number over all paths). ``s_waitcnt`` with value ``n`` finishes what has
-at least ``n`` later ones: if the operation were unfinished, these would be too, and the counter above ``n``. Scalar loads and messages
-finish in any order, so only a wait for zero finishes them, and they are not counted for others. Flat accesses take part in both
+A forward walk over the blocks keeps, for every register that a load or returning atomic will write, how many later
+operations of the
+same ordered kind have been issued on its counter (the smallest number over all paths). ``s_waitcnt`` with value ``n``
+finishes what has
+at least ``n`` later ones: if the operation were unfinished, these would be too, and the counter above ``n``. Scalar
+loads and messages
+finish in any order, so only a wait for zero finishes them, and they are not counted for others. Flat accesses take
+part in both
 orders from gfx11 on; before, they finish in any order.
 
-Calls follow the calling convention of LLVM: a function waits for everything at its entry, so what is under way at a call is checked in the
+Calls follow the calling convention of LLVM: a function waits for everything at its entry, so what is under way at a
+call is checked in the
 function and forgotten behind the call.
 """
 
@@ -47,7 +53,7 @@ class _State:
 
 
 def _kind(instruction: MachineInstruction, counter: str) -> str:
-    """Which in-order queue of a counter the instruction goes through; see :data:`_UNORDERED` for those without order."""
+    """Which in-order queue of a counter the instruction goes through (:data:`_UNORDERED`: none)."""
     memory = instruction.row.memory
     if memory is None:
         # Lane crossings through the LDS hardware move no memory, but return in its order.
@@ -121,7 +127,15 @@ class StaticChecker:
         if target is not None and target in self.block_at:
             found.append(self.block_at[target])
         name = instruction.row.mnemonic
-        if name not in ("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64", "s_swappc_b64", "s_code_end", "s_trap"):
+        if name not in (
+            "s_branch",
+            "s_endpgm",
+            "s_endpgm_saved",
+            "s_setpc_b64",
+            "s_swappc_b64",
+            "s_code_end",
+            "s_trap",
+        ):
             if block + 1 < len(self.blocks):
                 found.append(block + 1)
         elif name in _CALLS:
@@ -129,7 +143,13 @@ class StaticChecker:
         return found
 
     def _after_jump(self, first: int) -> bool:
-        return self.code[first - 1].row.mnemonic in ("s_swappc_b64", "s_call_b64", "s_setpc_b64", "s_endpgm", "s_code_end")
+        return self.code[first - 1].row.mnemonic in (
+            "s_swappc_b64",
+            "s_call_b64",
+            "s_setpc_b64",
+            "s_endpgm",
+            "s_code_end",
+        )
 
     def _walk(self, block: int, state: _State, report: bool) -> None:
         first, last = self.blocks[block]
@@ -148,9 +168,8 @@ class StaticChecker:
             if operations:
                 if report:
                     self._check(number, instruction, operations)
-                if name == "s_barrier" or name.startswith("s_barrier_signal"):
-                    if report:
-                        self._check_barrier(number, operations)
+                if report and (name == "s_barrier" or name.startswith("s_barrier_signal")):
+                    self._check_barrier(number, operations)
             counters = counters_raised(instruction)
             for counter in counters:
                 kind = _kind(instruction, counter)
@@ -179,8 +198,8 @@ class StaticChecker:
                 register = _name(min(used))
                 self.faults[number] = StaticFault(
                     "outstanding_load",
-                    f"{register} is read while '{source.mnemonic}' at {source.pc:#x}, which writes it, may still be under way "
-                    f"on {counter}",
+                    f"{register} is read while '{source.mnemonic}' at {source.pc:#x}, which writes it, may still be "
+                    f"under way on {counter}",
                     register,
                 )
                 return
@@ -189,8 +208,8 @@ class StaticChecker:
                 register = _name(min(overwritten))
                 self.faults[number] = StaticFault(
                     "outstanding_load",
-                    f"{register} is written while '{source.mnemonic}' at {source.pc:#x}, which also writes it, may still be "
-                    f"under way on {counter}",
+                    f"{register} is written while '{source.mnemonic}' at {source.pc:#x}, which also writes it, may "
+                    f"still be under way on {counter}",
                     register,
                 )
                 return
@@ -220,8 +239,8 @@ class StaticChecker:
                 continue
             self.faults[number] = StaticFault(
                 "uncovered_store",
-                f"the barrier publishes {what} that '{source.mnemonic}' at {source.pc:#x} may still be writing: no wait on "
-                f"{counter} covers it",
+                f"the barrier publishes {what} that '{source.mnemonic}' at {source.pc:#x} may still be writing: no "
+                f"wait on {counter} covers it",
             )
             return
 

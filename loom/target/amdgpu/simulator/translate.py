@@ -1,6 +1,7 @@
 """Translation of a kernel's machine code to LLVM IR text: blocks, control flow, and what every instruction becomes.
 
-The unit of code generation is a *chunk*: consecutive blocks of 256 to 1,024 guest instructions become one function, so that compile time
+The unit of code generation is a *chunk*: consecutive blocks of 256 to 1,024 guest instructions become one function,
+so that compile time
 grows linearly; chunks call one another in tail position. State lives in the wave's block of memory between blocks.
 """
 
@@ -16,32 +17,11 @@ from loom.target.amdgpu.simulator.block import BlockValues
 from loom.target.amdgpu.simulator.decode import UNKNOWN
 from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unallocated, Unsupported
 from loom.target.amdgpu.simulator.helpers import Helper, signature
+from loom.target.amdgpu.simulator.instruction_sets import ENDS_BLOCK, NO_EFFECT
 from loom.target.amdgpu.simulator.memory_emit import MemoryEmitter
 
 CHUNK_INSTRUCTIONS = 512
 """Guest instructions after which a new function starts at the next block."""
-
-NO_EFFECT = frozenset(
-    "s_nop s_waitcnt s_waitcnt_vscnt s_waitcnt_vmcnt s_waitcnt_lgkmcnt s_waitcnt_expcnt s_waitcnt_depctr s_delay_alu "
-    "s_clause s_sleep s_sleep_var s_sendmsg s_inst_prefetch s_set_inst_prefetch_distance s_icache_inv s_dcache_inv "
-    "s_dcache_wb s_gl1_inv buffer_gl0_inv buffer_gl1_inv buffer_inv buffer_wbl2 buffer_wbinvl1 buffer_wbinvl1_vol "
-    "global_inv global_wb global_wbinv s_ttracedata s_ttracedata_imm s_setprio s_wait_idle s_wait_event s_sethalt "
-    "s_setkill s_incperflevel s_decperflevel s_wait_loadcnt s_wait_storecnt s_wait_samplecnt s_wait_bvhcnt s_wait_expcnt "
-    "s_wait_dscnt s_wait_kmcnt s_wait_loadcnt_dscnt s_wait_storecnt_dscnt s_wait_alu s_version s_barrier_signal "
-    "s_prefetch_inst s_prefetch_inst_pc_rel s_prefetch_data s_buffer_prefetch_data s_prefetch_data_pc_rel v_nop "
-    "s_dcache_inv_vol s_dcache_wb_vol s_dcache_discard s_dcache_discard_x2 s_code_end_pad v_pipeflush s_wakeup "
-    "s_set_gpr_idx_off s_singleuse_vdst ds_nop s_waitcnt_fence".split()
-)
-"""Instructions that change no value a program can see."""
-
-NOP_CLASSES = frozenset(
-    "s_nop s_delay_alu s_clause v_nop s_sleep s_inst_prefetch s_set_inst_prefetch_distance s_setprio ds_nop".split()
-)
-
-ENDS_BLOCK = frozenset(
-    "s_branch s_endpgm s_endpgm_saved s_endpgm_ordered_ps_done s_setpc_b64 s_swappc_b64 s_call_b64 s_barrier "
-    "s_barrier_wait s_trap s_code_end".split()
-)
 
 _MODE_INSTRUCTIONS = frozenset(("s_round_mode", "s_denorm_mode", "s_setreg_b32", "s_setreg_imm32_b32"))
 
@@ -97,7 +77,9 @@ def target_of(instruction: MachineInstruction) -> int | None:
 
 
 def split_blocks(code: Sequence[MachineInstruction], entries: Sequence[int]) -> list[tuple[int, int]]:
-    """Basic blocks as ranges of instruction numbers. ``entries`` are byte offsets where control may enter besides by branches."""
+    """Basic blocks as ranges of instruction numbers. ``entries`` are byte offsets where control may enter besides by
+    branches.
+    """
     at = {instruction.pc: number for number, instruction in enumerate(code)}
     leaders = {0} | {at[e] for e in entries if e in at}
     for number, instruction in enumerate(code):
@@ -156,7 +138,9 @@ class Translator:
             size += last - first
 
     def _entry_states(self) -> tuple[list[bool], list[Mode | None]]:
-        """For each block whether EXEC is known to be all ones on entry, and the floating-point mode (None where paths disagree)."""
+        """For each block whether EXEC is known to be all ones on entry, and the floating-point mode (None where paths
+        disagree).
+        """
         count = len(self.result.blocks)
         full: list[bool | None] = [None] * count
         modes: list[Mode | None] = [None] * count
@@ -188,14 +172,23 @@ class Translator:
         )
 
     def _successors(self, block: int) -> list[int]:
-        first, last = self.result.blocks[block]
+        _, last = self.result.blocks[block]
         instruction = self.code[last - 1]
         name = instruction.row.mnemonic
         found = []
         target = target_of(instruction)
         if target is not None and target in self.block_at:
             found.append(self.block_at[target])
-        stops = ("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64", "s_swappc_b64", "s_code_end", "s_trap", "s_call_b64")
+        stops = (
+            "s_branch",
+            "s_endpgm",
+            "s_endpgm_saved",
+            "s_setpc_b64",
+            "s_swappc_b64",
+            "s_code_end",
+            "s_trap",
+            "s_call_b64",
+        )
         if name not in stops and block + 1 < len(self.result.blocks):
             found.append(block + 1)
         if name in ("s_swappc_b64", "s_setpc_b64", "s_call_b64"):
@@ -333,7 +326,9 @@ class Translator:
         new = values.emit(f"add i64 {old}, 1")
         self.lines.append(f"  store i64 {new}, ptr {counter}\n")
         if mode is None:
-            self._static_fault(first, StaticFault("unknown_mode", "the floating-point mode depends on the path taken here"))
+            self._static_fault(
+                first, StaticFault("unknown_mode", "the floating-point mode depends on the path taken here")
+            )
             return
         self.emitter.mode = mode
         for number in range(first, last):
@@ -348,7 +343,8 @@ class Translator:
         """Continue at a block of this or another chunk; state must be flushed."""
         if block >= len(self.result.blocks):
             self._static_fault(
-                self.result.blocks[-1][1] - 1, StaticFault("bad_program_counter", "control runs past the end of the code")
+                self.result.blocks[-1][1] - 1,
+                StaticFault("bad_program_counter", "control runs past the end of the code"),
             )
             return
         chunk = self.chunk_of[block]
@@ -453,9 +449,7 @@ class Translator:
             field = next(o.value for o in instruction.operands if isinstance(o, Immediate)) & 0xFFFF
             value_ = hardware_register(field & 63, emitter.mode)
             offset, size = field >> 6 & 31, (field >> 11 & 31) + 1
-            emitter.write_scalar_words(
-                instruction.operands[0], [str((value_ >> offset) & ((1 << size) - 1))]
-            )
+            emitter.write_scalar_words(instruction.operands[0], [str((value_ >> offset) & ((1 << size) - 1))])
             return True
         if name in ("s_memtime", "s_memrealtime", "s_get_shader_cycles_u64", "s_sendmsg_rtn_b64"):
             # Time is the number of instructions executed: the simulator has no clock, and results must not vary.
@@ -466,7 +460,14 @@ class Translator:
         if name == "s_sendmsg_rtn_b32":
             emitter.write_scalar_words(instruction.operands[0], ["0"])
             return True
-        if name in ("s_movrels_b32", "s_movrels_b64", "s_movreld_b32", "s_movreld_b64", "v_movrels_b32", "v_movreld_b32"):
+        if name in (
+            "s_movrels_b32",
+            "s_movrels_b64",
+            "s_movreld_b32",
+            "s_movreld_b64",
+            "v_movrels_b32",
+            "v_movreld_b32",
+        ):
             raise Unsupported("register-relative moves are not simulated")
         return False
 
@@ -487,7 +488,9 @@ class Translator:
             return
         if name == "s_code_end":
             self._check_faults()
-            self._static_fault(number, StaticFault("bad_program_counter", "control runs into the padding behind the code"))
+            self._static_fault(
+                number, StaticFault("bad_program_counter", "control runs into the padding behind the code")
+            )
             return
         if name == "s_trap":
             self._check_faults()
@@ -512,7 +515,8 @@ class Translator:
         if destination is None:
             self._check_faults()
             self._static_fault(
-                number, StaticFault("bad_program_counter", f"the branch goes to {target:#x}, where no instruction starts")
+                number,
+                StaticFault("bad_program_counter", f"the branch goes to {target:#x}, where no instruction starts"),
             )
             return
         backward = target <= instruction.pc
@@ -586,9 +590,7 @@ class Translator:
         site = self._site(number)
         name_ = values.fresh()
         self.lines.append(f"  store i64 {destination}, ptr {values.pointer(L.SAVED_MODE)}\n")
-        self.lines.append(
-            f"  {name_} = musttail call i32 @loom.jump(ptr noalias %st, i32 {site})\n  ret i32 {name_}\n"
-        )
+        self.lines.append(f"  {name_} = musttail call i32 @loom.jump(ptr noalias %st, i32 {site})\n  ret i32 {name_}\n")
 
 
 def _dispatch_text(total: int) -> str:
@@ -660,9 +662,7 @@ def mode_word(mode: Mode) -> int:
 
 def mode_from_word(word: int) -> Mode:
     """The mode that MODE register bits stand for."""
-    return Mode(
-        word & 3, word >> 2 & 3, word >> 4 & 3, word >> 6 & 3, bool(word >> 8 & 1), bool(word >> 9 & 1)
-    )
+    return Mode(word & 3, word >> 2 & 3, word >> 4 & 3, word >> 6 & 3, bool(word >> 8 & 1), bool(word >> 9 & 1))
 
 
 def hardware_register(register: int, mode: Mode) -> int:
