@@ -582,8 +582,13 @@ class CodeBuilder:
         """Lane masks that a compare or a carry writes go to VCC where that is free: the short encodings can name
         only VCC."""
         row = made.payload.row
-        if made.traits.issue not in ("valu", "trans"):
+        if made.traits.issue not in ("valu", "trans", "matrix"):
             return
+        if row.mnemonic.startswith("v_wmma_"):
+            # The result is written before all sources are read: it may be the accumulator itself, or apart from every source.
+            addend = made.payload.operands[row.slot_index("src2")]
+            if isinstance(addend, RegisterSlot) and not made.ties:
+                made.ties = ((0, addend.index),)
         if row.mnemonic in ACCUMULATING and not made.payload.modifiers:
             addend = made.payload.operands[3]
             if isinstance(addend, RegisterSlot) and made.uses[addend.index][0].register_class == "amdgpu.vgpr":

@@ -284,7 +284,7 @@ def check_waits(
                 for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True):
                     if slot.is_def and isinstance(operand, Register):
                         written.update(_places(operand))
-            kind = "message" if memory is None else memory.space
+            kind = memory.space if memory is not None else instruction.row.issue_class
             found = details[number] = (frozenset(written), kind)
         return found
 

@@ -214,7 +214,7 @@ class KernelBackend:
     def _geometry(self, built: BuiltKernel) -> None:
         attributes = self.op.attributes
         size = _size(attributes.get("workgroup_size"))
-        if size is None and self.allocation_mode != "fixed":
+        if size is None and foreign_kernarg(attributes) is None:
             raise error(
                 f"kernel @{self.symbol} has no workgroup_size, which emission needs",
                 "BACKEND/043",

@@ -75,7 +75,8 @@ def waits_performed(instruction: MachineInstruction, generation: str) -> Mapping
 def _kind(instruction: MachineInstruction, counter: str) -> str:
     memory = instruction.row.memory
     if memory is None:
-        return "message" if instruction.row.issue_class == "message" else counter
+        # Lane exchange through the LDS unit touches no memory but keeps the order of LDS operations.
+        return {"message": "message", "lds": "lds"}.get(instruction.row.issue_class, counter)
     if memory.space == "constant":
         return "smem"
     if memory.space == "flat":
