@@ -103,8 +103,12 @@ def low_kernel(op: Operation, report: Report) -> None:
 def _body(op: Operation, report: Report) -> None:
     seen: dict[str, Operation] = {}
     indices: list[int] = []
+    locked = op.attributes.get("schedule") == "locked"
     for block in op.regions[0].blocks:
         for inner in block.operations:
+            if locked and inner.regions:
+                report("LOW/008", f"@{op.symbol} is schedule(locked); it may have blocks, but not {inner.name}")
+                locked = False
             if inner.name == "low.live_in":
                 key = str(inner.attributes["key"])
                 if key in seen:
