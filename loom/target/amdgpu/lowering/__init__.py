@@ -1,4 +1,6 @@
-"""Lowering of source kernels to Low for AMDGPU; the door is :func:`lower_kernel`. docs/lowering.md states the form of the result."""
+"""Lowering of source kernels to Low for AMDGPU; the door is :func:`lower_kernel`. docs/lowering.md states the form of
+the result.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,15 @@
 """Addresses: from a view and indices to base, offset register and immediate.
 
-An address is a sum of terms, each a source value (or a product of two) times a byte coefficient, plus a constant. Forms, best first:
+An address is a sum of terms, each a source value (or a product of two) times a byte coefficient, plus a constant.
+Forms, best first:
 
-* the whole sum fits 32 unsigned bits: scalar base plus a 32-bit vector offset (``saddr``), no 64-bit arithmetic at all;
+* the whole sum fits 32 unsigned bits: scalar base plus a 32-bit vector offset (``saddr``), no 64-bit arithmetic at
+  all;
 * the terms that differ between lanes fit 32 unsigned bits: the others are added to the scalar base;
 * otherwise a 64-bit vector address.
 
-The constant goes into the immediate offset as far as it fits. Accesses stay in bounds, so a view of known extents bounds its offsets.
+The constant goes into the immediate offset as far as it fits. Accesses stay in bounds, so a view of known extents
+bounds its offsets.
 """
 
 from __future__ import annotations
@@ -21,7 +24,6 @@ from loom.target.amdgpu.lowering.emitter import Operand, is_vector
 from loom.target.amdgpu.lowering.integers import Pair
 from loom.target.amdgpu.lowering.ranges import Interval, fits_unsigned
 from loom.target.amdgpu.lowering.values import IndexValue, Root, ViewValue, element_bits
-
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -56,6 +58,7 @@ def factor_word(lw: Lowering, factor: Factor) -> Operand:
 def factor_pair(lw: Lowering, factor: Factor) -> Pair:
     """The 64 bits of a factor."""
     return lw.extend_index(factor.value) if isinstance(factor, WordLeaf) else lw.index_pair(factor)
+
 
 IMMEDIATE_RANGE = {"gfx11": (-4096, 4095), "gfx12": (-(1 << 23), (1 << 23) - 1), "gfx9.4": (-4096, 4095)}
 """Bytes that fit the offset field of global instructions (ISA documents, FLAT encodings)."""
@@ -144,7 +147,11 @@ def _product(
             continue
         inner = Affine()
         decompose(lw, x, 1, inner, depth + 1)
-        if _mixed(lw, inner) and len(inner.terms) <= _SPLIT_LIMIT and not any(isinstance(t, tuple) for t in inner.terms):
+        if (
+            _mixed(lw, inner)
+            and len(inner.terms) <= _SPLIT_LIMIT
+            and not any(isinstance(t, tuple) for t in inner.terms)
+        ):
             for leaf, c in inner.terms.items():
                 assert not isinstance(leaf, tuple)
                 into.add(_ordered(leaf, y), c * coefficient)

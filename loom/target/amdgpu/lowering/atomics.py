@@ -1,7 +1,8 @@
 """Atomics: one instruction where the hardware has the operation, else a compare-and-swap loop.
 
-Orderings follow LLVM's memory model for gfx11 (AMDGPUUsage, "Memory Model gfx11"): a release waits for earlier accesses, an acquire invalidates the
-caches that lie nearer than the scope: L0 for a workgroup (its waves may sit on two compute units), L0 and L1 beyond.
+Orderings follow LLVM's memory model for gfx11 (AMDGPUUsage, "Memory Model gfx11"): a release waits for earlier
+accesses, an acquire invalidates the caches that lie nearer than the scope: L0 for a workgroup (its waves may sit on
+two compute units), L0 and L1 beyond.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from loom.ir import FloatType, Operation, Type
+from loom.ir import FloatType, Operation, Type, Value
 from loom.target.amdgpu.lowering.addressing import Address, global_form, local_form
 from loom.target.amdgpu.lowering.context import Handler, Lowering
 from loom.target.amdgpu.lowering.emitter import Scope
@@ -73,7 +74,14 @@ def _flags(address: Address) -> dict[str, Any]:
     return {"alias": address.root.alias} if address.root.alias is not None else {}
 
 
-def _issue(lw: Lowering, names: tuple[str | None, str | None, str | None], address: Address, data: Words, units: int, returns: bool) -> Words:
+def _issue(
+    lw: Lowering,
+    names: tuple[str | None, str | None, str | None],
+    address: Address,
+    data: Words,
+    units: int,
+    returns: bool,
+) -> Words:
     """One atomic instruction; the old value where it is asked for."""
     e = lw.e
     flags = _flags(address)
@@ -90,6 +98,7 @@ def _issue(lw: Lowering, names: tuple[str | None, str | None, str | None], addre
     assert names[0] is not None
     form = global_form(lw, address)
     immediate = form.immediate
+    operands: tuple[Value, Value, Value | None]
     if form.address is not None:
         operands = (form.address, value, None)
     else:
@@ -169,7 +178,9 @@ def _step(lw: Lowering, kind: str, old: Words, value: Words, element: Type) -> W
     return combine(lw, kind, old, value, element)
 
 
-def atomic(lw: Lowering, op: Operation, kind: str, address: Address, value: Words, element: Type, returns: bool) -> Words:
+def atomic(
+    lw: Lowering, op: Operation, kind: str, address: Address, value: Words, element: Type, returns: bool
+) -> Words:
     """A read-modify-write of one element; the old value where it is asked for."""
     bits = element_bits(element)
     if address.root.space == "private":
@@ -254,7 +265,9 @@ def _exchange(lw: Lowering, op: Operation) -> None:
     _fenced(lw, op, address.root.space == "workgroup", build)
 
 
-def exchange_element(lw: Lowering, op: Operation, address: Address, expected: Words, new: Words, element: Type) -> Words:
+def exchange_element(
+    lw: Lowering, op: Operation, address: Address, expected: Words, new: Words, element: Type
+) -> Words:
     """Compare and exchange one element of any width; the old value."""
     bits = element_bits(element)
     if bits >= 32:
@@ -336,9 +349,7 @@ def _vector_exchange(lw: Lowering, op: Operation) -> None:
     ordering, scope = _order(op)
     release(lw, ordering, scope)
     addresses = offset_addresses(lw, op)
-    out = [
-        exchange_element(lw, op, a, e, n, element) for a, e, n in zip(addresses, expected, new, strict=True)
-    ]
+    out = [exchange_element(lw, op, a, e, n, element) for a, e, n in zip(addresses, expected, new, strict=True)]
     acquire(lw, ordering, scope, addresses[0].root.space == "workgroup")
     lw.set_elements(op.results[0], out)
 

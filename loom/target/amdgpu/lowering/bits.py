@@ -11,11 +11,8 @@ def count32(lw: Lowering, name: str, word: Operand, width: int = 32) -> Operand:
     """``ctlzi``, ``cttzi`` or ``ctpopi`` of the low ``width`` bits."""
     i, e = lw.i, lw.e
     if width < 32:
-        if name == "cttzi":
-            # A bit above the width stops the count.
-            word = i.or_(word, 1 << width)
-        else:
-            word = i.zero_extend(word, width)
+        # A bit above the width stops the count of trailing zeros.
+        word = i.or_(word, 1 << width) if name == "cttzi" else i.zero_extend(word, width)
     if isinstance(word, int):
         if name == "ctpopi":
             return word.bit_count()

@@ -325,7 +325,7 @@ class Lowering:
         if all(isinstance(b, int) for b in group):
             word = 0
             for k, b in enumerate(group):
-                word |= (int(b) & 0xFF) << (8 * k)  # type: ignore[call-overload]
+                word |= (int(b) & 0xFF) << (8 * k)  # type: ignore[arg-type]
             return word
         i = self.i
         if len(group) == 1:
@@ -349,9 +349,7 @@ class Lowering:
         found = self.values[value]
         type_ = value.type
         if isinstance(found, Lanes):
-            return [
-                lane.words if isinstance(lane, IndexValue) else (self.t.as_word(lane),) for lane in found.lanes
-            ]
+            return [lane.words if isinstance(lane, IndexValue) else (self.t.as_word(lane),) for lane in found.lanes]
         words = self.words(value)
         if is_index(type_) or is_truth(type_):
             return [words]
@@ -382,11 +380,15 @@ class Lowering:
             if len(element) == 2:
                 out.append(IndexValue(element))
             else:
-                out.append(IndexValue((self.i.sign_extend(element[0], bits) if bits < 32 else element[0],), signed=True))
+                out.append(
+                    IndexValue((self.i.sign_extend(element[0], bits) if bits < 32 else element[0],), signed=True)
+                )
         return out
 
     def foldable_old(self, op: Operation, old: Value) -> bool:
-        """Whether a vector op that ran under the present EXEC may take ``old`` as the pass-through of its first result."""
+        """Whether a vector op that ran under the present EXEC may take ``old`` as the pass-through of its first
+        result.
+        """
         if op.results[0].type is not old.type or self.e.made_under.get(op.results[0], self) is not self.e.exec:
             return False
         if self.e.pass_through.get(op) is not None:

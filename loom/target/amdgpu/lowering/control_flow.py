@@ -1,8 +1,8 @@
 """Structured control flow as Low blocks: uniform branches on SCC, divergent ones by EXEC.
 
-A divergent region runs under a narrowed EXEC: ``s_and_saveexec`` in front, the saved mask moved back behind. Where every lane may be off and
-the region is worth skipping, a branch on the SCC of the narrowing goes around it. Values that leave the region are merged by
-pass-through operands (vector registers) or mask arithmetic (``i1``).
+A divergent region runs under a narrowed EXEC: ``s_and_saveexec`` in front, the saved mask moved back behind. Where
+every lane may be off and the region is worth skipping, a branch on the SCC of the narrowing goes around it. Values
+that leave the region are merged by pass-through operands (vector registers) or mask arithmetic (``i1``).
 
 Loops are rotated: guard, body, test at the bottom.
 """
@@ -34,7 +34,15 @@ from loom.target.amdgpu.lowering.values import (
 SKIP_THRESHOLD = 12
 """Source ops from which on a branch over an empty EXEC pays (LLVM's ``amdgpu-skip-threshold`` has the same default)."""
 
-_MEMORY = ("view.", "vector.load", "vector.store", "vector.gather", "vector.scatter", "vector.atomic", "vector.fragment")
+_MEMORY = (
+    "view.",
+    "vector.load",
+    "vector.store",
+    "vector.gather",
+    "vector.scatter",
+    "vector.atomic",
+    "vector.fragment",
+)
 _SPECULATABLE = 8
 """Pure ops that are computed on both sides rather than branched around."""
 
@@ -84,8 +92,8 @@ def _speculatable(block: Block) -> bool:
 
 
 _EXPENSIVE = frozenset(
-    ("divf", "sqrtf", "expf", "logf", "powf", "sinf", "cosf", "tanhf", "erff", "divsi", "divui", "remsi", "remui", "div", "rem",
-     "remf", "atan2f", "log1pf", "expm1f", "geluf", "softplusf", "logisticf", "siluf")
+    ("divf", "sqrtf", "expf", "logf", "powf", "sinf", "cosf", "tanhf", "erff", "divsi", "divui", "remsi", "remui",
+     "div", "rem", "remf", "atan2f", "log1pf", "expm1f", "geluf", "softplusf", "logisticf", "siluf")
 )  # fmt: skip
 
 
@@ -94,7 +102,9 @@ _EXPENSIVE = frozenset(
 
 @dataclass(slots=True)
 class Shape:
-    """Registers of a source value at a block boundary: ``kind`` is ``data``, ``index``, ``truth``, ``lanes`` or ``static``."""
+    """Registers of a source value at a block boundary: ``kind`` is ``data``, ``index``, ``truth``, ``lanes`` or
+    ``static``.
+    """
 
     kind: str
     type: Type
@@ -153,9 +163,7 @@ def registers_of(lw: Lowering, lowered: Lowered, shape: Shape) -> list[Value]:
         return out
     if shape.kind == "index":
         assert isinstance(lowered, IndexValue)
-        words: tuple[Operand, ...] = (
-            lowered.words[:1] if len(shape.registers) == 1 else tuple(lw.extend_index(lowered))
-        )
+        words: tuple[Operand, ...] = lowered.words[:1] if len(shape.registers) == 1 else tuple(lw.extend_index(lowered))
     else:
         assert isinstance(lowered, tuple)
         words = lowered
@@ -169,12 +177,7 @@ def _same_static(a: Lowered, b: Lowered | None) -> bool:
     if isinstance(a, BufferValue) and isinstance(b, BufferValue):
         return a.root is b.root
     if isinstance(a, ViewValue) and isinstance(b, ViewValue):
-        return (
-            a.root is b.root
-            and a.terms == b.terms
-            and a.constant == b.constant
-            and a.strides == b.strides
-        )
+        return a.root is b.root and a.terms == b.terms and a.constant == b.constant and a.strides == b.strides
     return isinstance(a, EncodingValue) and isinstance(b, EncodingValue) and a == b
 
 

@@ -1,7 +1,7 @@
 """``vector.decode`` and ``vector.encode``: block formats of the ggml library, affine formats, small floats.
 
-Formats and arithmetic follow the public struct layouts of ggml (``block_q4_0``, ``block_q8_0``, ``block_q4_K`` …): bytes of the record at
-fixed places, values = scale * (field - offset) and the like, computed in single precision.
+Formats and arithmetic follow the public struct layouts of ggml (``block_q4_0``, ``block_q8_0``, ``block_q4_K`` …):
+bytes of the record at fixed places, values = scale * (field - offset) and the like, computed in single precision.
 """
 
 from __future__ import annotations
@@ -189,9 +189,7 @@ def _k_block(lw: Lowering, payload: Payload, base: int, five: bool) -> list[Word
 def _q6_block(lw: Lowering, payload: Payload, base: int) -> list[Words]:
     f, i = floats(lw), lw.i
     d = payload.half(base + 208)
-    factors = [
-        f.op("mul", "f32", d, _number(lw, payload.byte(base + 192 + s, signed=True), True)) for s in range(16)
-    ]
+    factors = [f.op("mul", "f32", d, _number(lw, payload.byte(base + 192 + s, signed=True), True)) for s in range(16)]
     out: list[Words] = []
     for half in range(2):
         for place in range(4):
@@ -238,7 +236,7 @@ def _affine(
     def spread(key: str) -> list[Words]:
         if key not in auxiliary:
             raise lw.reject(op, f"affine={kind} needs the operand '{key}'", 54)
-        groups = count // int(group) if group else 1  # type: ignore[call-overload]
+        groups = count // int(group) if group else 1  # type: ignore[arg-type]
         groups = max(groups, lane_count(auxiliary[key].type))
         found = scales(lw, op, auxiliary[key], groups, bits_are if key == "scale" else "f32")
         return [s for s in found for _ in range(count // groups)]
@@ -341,7 +339,9 @@ def _integer_code(lw: Lowering, number: Words, low: int, high: int) -> Operand:
     """Rounded to nearest even and held between bounds; NaN gives zero."""
     f = floats(lw)
     rounded = f.op("rint", "f32", number)
-    held = f.op("min", "f32", f.op("max", "f32", rounded, float_words(float(low), "f32")), float_words(float(high), "f32"))
+    held = f.op(
+        "min", "f32", f.op("max", "f32", rounded, float_words(float(low), "f32")), float_words(float(high), "f32")
+    )
     held = lw.t.select(lw.t.compare_float("uno", number[0], number[0], "f32"), (0,), held)
     return lw.e.op("v_cvt_i32_f32", held[0])[0]
 
@@ -355,7 +355,15 @@ def _code(lw: Lowering, op: Operation, element: str, bits: int, number: Words) -
         # Thresholds half-way between neighbours; ties go to the even code.
         magnitude = f.abs(number, "f32")
         code: Operand = 0
-        for limit, inclusive in ((0.25, False), (0.75, True), (1.25, False), (1.75, True), (2.5, False), (3.5, True), (5.0, False)):
+        for limit, inclusive in (
+            (0.25, False),
+            (0.75, True),
+            (1.25, False),
+            (1.75, True),
+            (2.5, False),
+            (3.5, True),
+            (5.0, False),
+        ):
             above = lw.t.compare_float("oge" if inclusive else "ogt", magnitude[0], float_words(limit, "f32")[0], "f32")
             code = i.add(code, lw.t.as_word(above))
         return i.or_(code, i.shl(i.shr(number[0], 31), 3))

@@ -1,7 +1,8 @@
 """Integer division: by constants with shifts and multiplications, by values through a float reciprocal.
 
-Sources: constant divisors as in Warren, "Hacker's Delight", chapter 10; by values the Newton iteration on a scaled single-precision
-reciprocal, whose estimate is at most two too small (the bound LLVM's AMDGPU code generator relies on).
+Sources: constant divisors as in Warren, "Hacker's Delight", chapter 10; by values the Newton iteration on a scaled
+single-precision reciprocal, whose estimate is at most two too small (the bound LLVM's AMDGPU code generator relies
+on).
 """
 
 from __future__ import annotations
@@ -126,9 +127,7 @@ def _sum3(lw: Lowering, a: Pair, b: Pair) -> Pair:
     return lw.i.add64(a, b)
 
 
-def divide_unsigned64(
-    lw: Lowering, a: Pair, b: Pair, remainder: bool, divisor: int | None = None
-) -> tuple[Pair, Pair]:
+def divide_unsigned64(lw: Lowering, a: Pair, b: Pair, remainder: bool, divisor: int | None = None) -> tuple[Pair, Pair]:
     """Quotient and remainder of unsigned pairs."""
     i, e = lw.i, lw.e
     if divisor is not None and divisor > 0 and divisor & (divisor - 1) == 0:

@@ -1,12 +1,13 @@
 """Making Low ops: constants in slots, operand legality, value numbering and hoisting as ops are made.
 
-The emitter is driven by the instruction table. :meth:`Emitter.op` takes the operands an instruction reads, in slot order; an operand
-is a Low value or a Python integer (the bit pattern of a constant). It decides whether a constant can stand in its slot, moves
-what cannot, keeps to the number of scalar sources a vector instruction may have, and finds an equal op made before.
+The emitter is driven by the instruction table. :meth:`Emitter.op` takes the operands an instruction reads, in slot
+order; an operand is a Low value or a Python integer (the bit pattern of a constant). It decides whether a constant
+can stand in its slot, moves what cannot, keeps to the number of scalar sources a vector instruction may have, and
+finds an equal op made before.
 
-Scopes mirror the source's regions. A pure op whose operands were all defined outside of the enclosing loops is placed in
-front of the outermost of these loops; the source's own invariant code was moved before, so what moves here is what lowering makes:
-addresses, conversions, constants.
+Scopes mirror the source's regions. A pure op whose operands were all defined outside of the enclosing loops is
+placed in front of the outermost of these loops; the source's own invariant code was moved before, so what moves
+here is what lowering makes: addresses, conversions, constants.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ from loom.target.amdgpu.tables import find_row
 Operand: TypeAlias = "Value | int"
 """A Low value, or the bit pattern of a constant as wide as the slot that reads it."""
 
-EXEC_WORD = Word("exec")
-"""Stands for EXEC in a source or destination slot."""
+_EXEC_TEXT = Word("exec")
+
+EXEC_WORD: Any = _EXEC_TEXT
+"""Stands for EXEC in a source slot."""
 
 SGPR = "amdgpu.sgpr"
 VGPR = "amdgpu.vgpr"
@@ -70,7 +73,8 @@ def slot_width(slot: OperandSlot) -> int:
 def inline_constant(bits: int, slot: OperandSlot) -> int | float | None:
     """The inline constant that reads as ``bits`` in ``slot``, or None.
 
-    Integers -16 to 64 in any slot but packed ones (these take 0 only); the eight floats and 1/2π where width and type agree.
+    Integers -16 to 64 in any slot but packed ones (these take 0 only); the eight floats and 1/2π where width and
+    type agree.
     """
     if slot.type.startswith("v2"):
         return 0 if bits == 0 else None
@@ -149,7 +153,8 @@ class Emitter:
         self._low_op = lookup("low.op")
         self._hoisting = True
         self._pinned = 0
-        # Known contents of registers, so that extensions of clean values cost nothing: value → number of significant bits.
+        # Known contents of registers, so that extensions of clean values cost nothing: value → number of significant
+        # bits.
         self.zero_extended: dict[Value, int] = {}
         self.sign_extended: dict[Value, int] = {}
         # Parts and wholes: slice → (whole, first unit); tuple of parts → whole.
@@ -224,7 +229,8 @@ class Emitter:
     def memo(self, key: Any, operands: Sequence[Operand], build: Callable[[], Any]) -> Any:
         """Return what ``build`` made for the same key and operands before, else build it at the best place.
 
-        ``build`` makes only pure ops that depend on nothing but ``operands``; it returns anything hashable built of values.
+        ``build`` makes only pure ops that depend on nothing but ``operands``; it returns anything hashable built of
+        values.
         """
         full = (key, *operands)
         for scope in reversed(self.scopes):
@@ -317,7 +323,9 @@ class Emitter:
         if "scc" in row.implicit_defs or "scc" in row.implicit_uses:
             # The result proper may be shared; whoever needs SCC itself asks for a fresh op with `fresh`.
             return "scc" not in row.implicit_uses and not row.mnemonic.startswith("s_cmp")
-        return not row.mnemonic.startswith(("v_readfirstlane", "s_barrier", "s_sendmsg", "v_cmpx", "s_getreg", "s_memtime"))
+        return not row.mnemonic.startswith(
+            ("v_readfirstlane", "s_barrier", "s_sendmsg", "v_cmpx", "s_getreg", "s_memtime")
+        )
 
     def fresh(
         self,
@@ -365,7 +373,7 @@ class Emitter:
             operand = operands[position]
             position += 1
             if operand is EXEC_WORD:
-                attributes[slot.name] = EXEC_WORD
+                attributes[slot.name] = _EXEC_TEXT
                 continue
             if operand is None:
                 attributes[slot.name] = Word("null" if "null" in slot.kinds and "off" not in slot.kinds else "off")
@@ -420,8 +428,9 @@ class Emitter:
             definition,
             values,
             types,
-            {"key": Word(f"amdgpu.{row.mnemonic}"), "immediates": attributes} if attributes else
-            {"key": Word(f"amdgpu.{row.mnemonic}")},
+            {"key": Word(f"amdgpu.{row.mnemonic}"), "immediates": attributes}
+            if attributes
+            else {"key": Word(f"amdgpu.{row.mnemonic}")},
             (),
             (),
             self.location,
@@ -579,7 +588,8 @@ class Emitter:
 
     def read_exec(self) -> Operand:
         """EXEC as an operand of a scalar instruction."""
-        return EXEC_WORD  # type: ignore[return-value]
+        made: Operand = EXEC_WORD
+        return made
 
     def copy_exec(self) -> Value:
         """EXEC as an ordinary mask value."""

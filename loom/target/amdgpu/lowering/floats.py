@@ -1,8 +1,8 @@
 """Float arithmetic: one table of instructions, exact division and square root, conversions.
 
-Single and double precision run natively. Half precision runs natively where an instruction exists. ``bf16`` and the 8-bit formats are computed
-in single precision and rounded, which for add, subtract, multiply, divide and square root is the correctly rounded result (24 bits are at
-least twice 11 plus 2).
+Single and double precision run natively. Half precision runs natively where an instruction exists. ``bf16`` and the
+8-bit formats are computed in single precision and rounded, which for add, subtract, multiply, divide and square
+root is the correctly rounded result (24 bits are at least twice 11 plus 2).
 """
 
 from __future__ import annotations
@@ -140,9 +140,7 @@ class Floats:
         if name == "sub" and not neg and not absolute and is_vector(plain[0]) and not is_vector(plain[1]):
             plain.reverse()
             mnemonic = mnemonic.replace("v_sub_", "v_subrev_")
-        made = self.lw.e.op(
-            mnemonic, *plain, neg=neg or None, abs=absolute or None, clamp=1 if clamp else None
-        )[0]
+        made = self.lw.e.op(mnemonic, *plain, neg=neg or None, abs=absolute or None, clamp=1 if clamp else None)[0]
         if len(operands) == 2:
             self._origin[made] = (name, operands[0], operands[1])
         return self.words(made)
@@ -224,7 +222,8 @@ class Floats:
         return self._sqrt32(a) if kind == "f32" else self._sqrt64(a)
 
     def _sqrt32(self, a: Words) -> Words:
-        # v_sqrt_f32 is within one unit; the neighbours are tried with an exact residual. Inputs that the instruction would flush are scaled.
+        # v_sqrt_f32 is within one unit; the neighbours are tried with an exact residual. Inputs that the instruction
+        # would flush are scaled.
         lw, i = self.lw, self.lw.i
         small = lw.t.compare_float("olt", a[0], 0x0F800000, "f32")  # 2^-96
         x = lw.t.select_word(small, self.op("mul", "f32", a, (0x4F800000,))[0], a[0])  # * 2^32
@@ -239,7 +238,8 @@ class Floats:
         return (lw.t.select_word(lw.t.class_test(x, "f32", 0x260), x, result),)
 
     def _sqrt64(self, a: Words) -> Words:
-        # Goldschmidt iteration on the reciprocal square root (as AMD's device libraries do), scaled away from the subnormals.
+        # Goldschmidt iteration on the reciprocal square root (as AMD's device libraries do), scaled away from the
+        # subnormals.
         lw = self.lw
         i = lw.i
         value = self.operand(a)
@@ -334,7 +334,9 @@ class Floats:
         back = self.lw.e.op("v_cvt_f64_f32", near)[0]
         exact = lw.t.compare_float("ueq", back, self.operand(a), "f64")
         # Rounded away from zero: step back first; then set the lowest bit.
-        away = lw.t.compare_float("ogt", self.operand(self.abs(self.words(back), "f64")), self.operand(self.abs(a, "f64")), "f64")
+        away = lw.t.compare_float(
+            "ogt", self.operand(self.abs(self.words(back), "f64")), self.operand(self.abs(a, "f64")), "f64"
+        )
         stepped = lw.t.select_word(away, i.sub(near, 1), near)
         return lw.t.select_word(exact, near, i.or_(stepped, 1))
 

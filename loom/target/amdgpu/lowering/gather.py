@@ -78,7 +78,9 @@ def _load_mask(lw: Lowering, op: Operation) -> None:
         runs = vector_runs(lw, op, result)
         if len(runs) == 1:
             address, _, count = runs[0]
-            lw.set(result, under(lw, truths[0], lw.words(passed), lambda: load_words(lw, op, address, count * bits // 8)))
+            lw.set(
+                result, under(lw, truths[0], lw.words(passed), lambda: load_words(lw, op, address, count * bits // 8))
+            )
             return
     old = lw.elements(passed)
     out: list[Words] = []

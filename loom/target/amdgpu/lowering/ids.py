@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from loom.ir import Operation, RegisterType, Value, Word
 from loom.target.amdgpu.lowering.context import Handler, Lowering
-from loom.target.amdgpu.lowering.emitter import MASK32, SGPR, VGPR, Operand, Scope, is_vector
+from loom.target.amdgpu.lowering.emitter import MASK32, SGPR, VGPR, Operand, is_vector
 from loom.target.amdgpu.lowering.ranges import axis_of
 from loom.target.amdgpu.lowering.values import IndexValue
 
@@ -41,7 +43,7 @@ def workitem_id(lw: Lowering, axis: str) -> Operand:
     return value
 
 
-def at_entry(lw: Lowering, build: object) -> Operand:
+def at_entry(lw: Lowering, build: Callable[[], Operand]) -> Operand:
     """Build something at the kernel's entry, under the full EXEC."""
     e = lw.e
     saved = (e.block, e.anchor, e.scopes, e.exec)
@@ -49,8 +51,7 @@ def at_entry(lw: Lowering, build: object) -> Operand:
         assert lw.entry is not None
         e.block, e.anchor, e.scopes, e.exec = lw.entry, lw.entry_end, e.scopes[:1], None
     try:
-        made: Operand = build()  # type: ignore[operator]
-        return made
+        return build()
     finally:
         e.block, e.anchor, e.scopes, e.exec = saved
 
@@ -141,11 +142,9 @@ def _id(lw: Lowering, op: Operation) -> None:
         size = lw.size[position]
         group = lw.i.mul(workgroup_id(lw, axis), size)
         item = workitem_id(lw, axis)
-        if size & (size - 1) == 0 and is_vector(item):
-            # The item's bits lie below the group's.
-            word = lw.i.or_(group, item)
-        else:
-            word = lw.i.add(group, item)
+        # With a power of two the item's bits lie below the group's.
+        apart = size & (size - 1) == 0 and is_vector(item)
+        word = lw.i.or_(group, item) if apart else lw.i.add(group, item)
     lw.set(result, IndexValue((word,)))
     note_bits(lw, result, word)
 
@@ -161,7 +160,7 @@ def note_bits(lw: Lowering, value: Value, word: Operand) -> None:
 def _subgroup(lw: Lowering, op: Operation) -> None:
     x, y, z = lw.size
     waves = -(-x * y * z // lw.e.wave)
-    words = {
+    words: dict[str, Callable[[], Operand]] = {
         "kernel.subgroup.size": lambda: lw.e.wave,
         "target.subgroup.size": lambda: lw.e.wave,
         "kernel.subgroup.count": lambda: waves,
@@ -180,4 +179,3 @@ HANDLERS: dict[str, Handler] = {
     **{f"kernel.subgroup.{name}": _subgroup for name in ("size", "count", "id", "lane.id")},
     "target.subgroup.size": _subgroup,
 }
-_ = Scope

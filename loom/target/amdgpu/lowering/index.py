@@ -71,8 +71,10 @@ def _pair_operation(lw: Lowering, name: str, a: Value, b: Value) -> Pair:
     if name == "sub":
         return lw.i.sub64(x, y)
     if name == "mul":
-        if fits_unsigned(lw.interval(a)) and fits_unsigned(lw.interval(b)) and not (
-            isinstance(x[0], int) or isinstance(y[0], int)
+        if (
+            fits_unsigned(lw.interval(a))
+            and fits_unsigned(lw.interval(b))
+            and not (isinstance(x[0], int) or isinstance(y[0], int))
         ):
             return lw.i.multiply_wide(x[0], y[0])
         return lw.i.mul64(x, y)

@@ -1,7 +1,8 @@
 """Integer arithmetic on 32-bit words and pairs of words: scalar or vector unit, constants folded, fused forms found.
 
-Whether an operation runs on the scalar or the vector unit follows from where its operands are: one vector operand makes it a vector
-operation. ``OPERATIONS`` and ``FUSIONS`` are the selection tables; a reader looking for the reason of an instruction finds it there.
+Whether an operation runs on the scalar or the vector unit follows from where its operands are: one vector operand
+makes it a vector operation. ``OPERATIONS`` and ``FUSIONS`` are the selection tables; a reader looking for the
+reason of an instruction finds it there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ def signed32(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
-# name → (scalar instruction, vector instruction, reversed operands of the vector form, commutative, folding of two constants)
+# name → (scalar instruction, vector instruction, reversed operands of the vector form, commutative, folding of two
+# constants)
 OPERATIONS: dict[str, tuple[str | None, str, bool, bool, Callable[[int, int], int]]] = {
     "add": ("s_add_i32", "v_add_nc_u32", False, True, lambda a, b: a + b),
     "sub": ("s_sub_i32", "v_sub_nc_u32", False, False, lambda a, b: a - b),
@@ -41,7 +43,8 @@ OPERATIONS: dict[str, tuple[str | None, str, bool, bool, Callable[[int, int], in
     "max_u": ("s_max_u32", "v_max_u32", False, True, max),
 }
 
-# (outer operation, inner operation of one of its operands) → instruction of three operands; "k": the inner operands come first,
+# (outer operation, inner operation of one of its operands) → instruction of three operands; "k": the inner operands
+# come first,
 # then the outer one; "outer-first" is not needed by any. For shifts only the shifted value may be the inner operation.
 FUSIONS: dict[tuple[str, str], str] = {
     ("add", "shl"): "v_lshl_add_u32",  # (a << b) + c
@@ -59,7 +62,8 @@ FUSIONS: dict[tuple[str, str], str] = {
     ("max_u", "max_u"): "v_max3_u32",
 }
 
-# (operation, constant) → result when the second operand is that constant: "left" the other operand, an integer: that constant.
+# (operation, constant) → result when the second operand is that constant: "left" the other operand, an integer: that
+# constant.
 IDENTITIES: dict[tuple[str, int], str | int] = {
     ("add", 0): "left",
     ("sub", 0): "left",
@@ -117,7 +121,12 @@ class Integers:
             if name == "sub":
                 return self.binary("add", a, -b & MASK32)
             origin = self._origin.get(a) if isinstance(a, Value) else None
-            if name in ("and", "or", "xor", "add") and origin is not None and origin[0] == name and isinstance(origin[2], int):
+            if (
+                name in ("and", "or", "xor", "add")
+                and origin is not None
+                and origin[0] == name
+                and isinstance(origin[2], int)
+            ):
                 # Two constants of the same operation are one.
                 return self.binary(name, origin[1], fold(origin[2], b) & MASK32)
         if not is_vector(a) and not is_vector(b) and scalar is not None:
@@ -228,7 +237,10 @@ class Integers:
             if name == "shl" and not isinstance(outer, int):
                 continue
             scalars = {id(o) if isinstance(o, Value) else o for o in (x, y, outer) if self._takes_scalar_port(o)}
-            if len(scalars) > 2 or sum(isinstance(s, int) and not self._is_register(s, (x, y, outer)) for s in scalars) > 1:
+            if (
+                len(scalars) > 2
+                or sum(isinstance(s, int) and not self._is_register(s, (x, y, outer)) for s in scalars) > 1
+            ):
                 continue
             return self.e.op(mnemonic, x, y, outer)[0]
         return None
@@ -394,8 +406,8 @@ class Integers:
 
     def _carry(self, name: str, a: Pair, b: Pair) -> Pair:
         if all(isinstance(w, int) for w in (*a, *b)):
-            x = int(a[0]) | int(a[1]) << 32  # type: ignore[arg-type, operator]
-            y = int(b[0]) | int(b[1]) << 32  # type: ignore[arg-type, operator]
+            x = int(a[0]) | int(a[1]) << 32  # type: ignore[arg-type]
+            y = int(b[0]) | int(b[1]) << 32  # type: ignore[arg-type]
             r = (x + y if name == "add" else x - y) & MASK64
             return r & MASK32, r >> 32
         if name == "add" and isinstance(a[0], int) and a[0] == 0:
@@ -426,8 +438,8 @@ class Integers:
     def mul64(self, a: Pair, b: Pair) -> Pair:
         """Low 64 bits of a * b."""
         if all(isinstance(w, int) for w in (*a, *b)):
-            x = int(a[0]) | int(a[1]) << 32  # type: ignore[arg-type, operator]
-            y = int(b[0]) | int(b[1]) << 32  # type: ignore[arg-type, operator]
+            x = int(a[0]) | int(a[1]) << 32  # type: ignore[arg-type]
+            y = int(b[0]) | int(b[1]) << 32  # type: ignore[arg-type]
             r = (x * y) & MASK64
             return r & MASK32, r >> 32
         if all(isinstance(w, int) for w in a):
@@ -469,7 +481,7 @@ class Integers:
                     return self.shr(a[1], rest), 0
                 return self.sar(a[1], rest), self.sar(a[1], 31)
             if all(isinstance(w, int) for w in a):
-                x = int(a[0]) | int(a[1]) << 32  # type: ignore[arg-type, operator]
+                x = int(a[0]) | int(a[1]) << 32  # type: ignore[arg-type]
                 if name == "sar" and x >> 63:
                     x -= 1 << 64
                 x = (x << amount if name == "shl" else x >> amount) & MASK64

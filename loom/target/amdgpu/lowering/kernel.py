@@ -44,8 +44,8 @@ def handlers() -> dict[str, Handler]:
             gather,
             ids,
             index,
-            low_invoke,
             loops,
+            low_invoke,
             matrix,
             memory,
             scalars,
@@ -261,9 +261,7 @@ def _arguments(lw: Lowering, entry: Block, first: Block) -> None:
             )
             op.results[0].name = argument.name
             e.block, e.anchor = block, anchor
-            root = Root(
-                "global", op.results[0], alignment=1, written=lw.memory.is_written(argument), index=binding
-            )
+            root = Root("global", op.results[0], alignment=1, written=lw.memory.is_written(argument), index=binding)
             lw.set(argument, BufferValue(root))
             binding += 1
             continue

@@ -1,8 +1,9 @@
 """``scf.for`` and ``scf.while``.
 
-A loop's test stands in its header block, which is laid out behind the body: the entry jumps to the test, each round runs body, test and one
-branch. Carried values are the header's arguments. In a loop that lanes leave at different times the next value of each is merged with the present
-one, so that lanes that have left keep what they left with: by a pass-through on the op that makes it, or by mask arithmetic.
+A loop's test stands in its header block, which is laid out behind the body: the entry jumps to the test, each round
+runs body, test and one branch. Carried values are the header's arguments. In a loop that lanes leave at different
+times the next value of each is merged with the present one, so that lanes that have left keep what they left with:
+by a pass-through on the op that makes it, or by mask arithmetic.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from loom.target.amdgpu.lowering.control_flow import (
 )
 from loom.target.amdgpu.lowering.emitter import EXEC, EXEC_WORD, VGPR, Operand, Scope
 from loom.target.amdgpu.lowering.ranges import Interval, fits_signed, fits_unsigned
-from loom.target.amdgpu.lowering.values import IndexValue, Truth, is_truth
+from loom.target.amdgpu.lowering.values import IndexValue, Truth
 
 
 def leave_lanes(lw: Lowering, truth: Truth) -> Value:
@@ -76,9 +77,7 @@ def _for(lw: Lowering, op: Operation) -> None:
     single = narrow32 or signed32
     bank = VGPR if lw.is_divergent(counter) else "amdgpu.sgpr"
     counter_shape = Shape("index", counter.type, [RegisterType(bank, 1)] * (1 if single else 2), signed=signed32)
-    shapes = [counter_shape] + [
-        _carried_shape(lw, a, r, i) for a, r, i in zip(carried, op.results, inits, strict=True)
-    ]
+    shapes = [counter_shape] + [_carried_shape(lw, a, r, i) for a, r, i in zip(carried, op.results, inits, strict=True)]
     start = [r for v, s in zip([lower, *inits], shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
     limit = lw.words(upper)[:1] if single else lw.index_pair(upper)
     stride = lw.words(step)[:1] if single else lw.index_pair(step)
@@ -103,10 +102,7 @@ def _for(lw: Lowering, op: Operation) -> None:
                 test = lw.t.compare32("lt", count_words[0], limit[0], signed=signed32)
             else:
                 test = lw.t.compare64("lt", (count_words[0], count_words[1]), (limit[0], limit[1]), signed=True)
-            if divergent:
-                more = leave_lanes(lw, test)
-            else:
-                more = lw.t.as_scc(test)
+            more = leave_lanes(lw, test) if divergent else lw.t.as_scc(test)
         branch_if(lw, more, body_block, exit_block)
         enter(lw, body_block)
         lw.run_block(body)
@@ -174,7 +170,8 @@ def _while(lw: Lowering, op: Operation) -> None:
     divergent = op in lw.uniformity.divergent_branches
     shapes = [_carried_shape(lw, a, None, i) for a, i in zip(before.arguments, inits, strict=True)]
     forwarded = condition_op.operands[1:]
-    # A forwarded value that lanes leave with at different times is kept in a register of its own, unless it is carried anyway.
+    # A forwarded value that lanes leave with at different times is kept in a register of its own, unless it is carried
+    # anyway.
     kept_results: list[int] = []
     if divergent:
         for index, (value, result) in enumerate(zip(forwarded, op.results, strict=True)):
@@ -183,8 +180,7 @@ def _while(lw: Lowering, op: Operation) -> None:
     kept_shapes = []
     for index in kept_results:
         result = op.results[index]
-        sample = None if is_truth(result.type) else _sample(lw, result)
-        kept_shapes.append(mark_mask(shape_of(lw, result, True, sample)))
+        kept_shapes.append(mark_mask(shape_of(lw, result, True)))
     all_shapes = [*shapes, *kept_shapes]
     start = [r for v, s in zip(inits, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
     start += [undefined(lw, r) for s in kept_shapes for r in s.registers]
@@ -251,17 +247,11 @@ def merge_registers_masks(lw: Lowering, new: list[Value], old: list[Value], shap
     """Merge the lane masks among registers; vector registers have been merged already."""
     from loom.target.amdgpu.lowering.control_flow import mask_flags, merge_mask
 
-    return [
-        merge_mask(lw, n, o) if flag else n for n, o, flag in zip(new, old, mask_flags(shape), strict=True)
-    ]
+    return [merge_mask(lw, n, o) if flag else n for n, o, flag in zip(new, old, mask_flags(shape), strict=True)]
 
 
 def _vector_shape(shape: Shape) -> bool:
     return all(r.register_class == VGPR for r in shape.registers) and shape.kind != "truth"
-
-
-def _sample(lw: Lowering, value: Value) -> None:
-    return None
 
 
 def _straight_header(header: Block) -> bool:

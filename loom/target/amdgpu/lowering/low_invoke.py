@@ -26,7 +26,9 @@ def _argument(lw: Lowering, op: Operation, value: Value, wanted: RegisterType, p
     if isinstance(value.type, BufferType):
         root = lw.buffer(value).root
         if root.base is None:
-            raise lw.reject(op, f"argument {position} is a buffer in {root.space} memory; helpers take global buffers", 40)
+            raise lw.reject(
+                op, f"argument {position} is a buffer in {root.space} memory; helpers take global buffers", 40
+            )
         words = (root.base,)
         count = 2
     elif is_truth(value.type):
@@ -38,12 +40,13 @@ def _argument(lw: Lowering, op: Operation, value: Value, wanted: RegisterType, p
     else:
         words, count = lw.words(value), word_count(value.type)
     scalar = wanted.register_class == SGPR
+    bank = VGPR if lw.is_divergent(value) else SGPR
     if wanted.register_class not in (SGPR, VGPR) or wanted.units != count:
         raise lw.reject(
             op,
             f"argument {position} of type {value.type} is {count} word{'s' * (count != 1)}; the helper takes {wanted}",
             41,
-            f"declare the parameter as reg<{SGPR if not lw.is_divergent(value) else VGPR}{f' x{count}' if count > 1 else ''}>",
+            f"declare the parameter as reg<{bank}{f' x{count}' if count > 1 else ''}>",
         )
     if scalar and lw.is_divergent(value):
         raise lw.reject(
@@ -52,8 +55,10 @@ def _argument(lw: Lowering, op: Operation, value: Value, wanted: RegisterType, p
             42,
             "declare the parameter as reg<amdgpu.vgpr>, or broadcast the value first",
         )
-    return e.join(list(words), vector=not scalar) if len(words) > 1 else (
-        e.to_scalar(words[0]) if scalar else e.to_vector(words[0])
+    return (
+        e.join(list(words), vector=not scalar)
+        if len(words) > 1
+        else (e.to_scalar(words[0]) if scalar else e.to_vector(words[0]))
     )
 
 
@@ -73,7 +78,9 @@ def _result(lw: Lowering, op: Operation, value: Value, register: Value) -> None:
         lw.set(value, IndexValue(tuple(e.parts(register))))
         return
     if units != word_count(type_):
-        raise lw.reject(op, f"a result of type {type_} is {word_count(type_)} words; the helper gives {register.type}", 41)
+        raise lw.reject(
+            op, f"a result of type {type_} is {word_count(type_)} words; the helper gives {register.type}", 41
+        )
     lw.set(value, tuple(e.parts(register)))
 
 
@@ -83,7 +90,9 @@ def _prove(lw: Lowering, op: Operation, callee: Operation) -> None:
     for predicate in predicates if isinstance(predicates, tuple) else ():
         if isinstance(predicate, Predicate) and not _holds(lw, op, predicate):
             arguments = ", ".join(
-                f"%{op.operands[a.index].name or a.index}" if isinstance(a, Ref) and a.index < len(op.operands) else str(a)
+                f"%{op.operands[a.index].name or a.index}"
+                if isinstance(a, Ref) and a.index < len(op.operands)
+                else str(a)
                 for a in predicate.arguments
             )
             raise lw.reject(
@@ -141,7 +150,7 @@ def _target_usable(lw: Lowering, op: Operation, callee: Operation) -> None:
     if generation != lw.e.generation or not exact:
         raise lw.reject(
             op,
-            f"@{callee.symbol} is written for {key}; the kernel's target {lw.target.selector} has {lw.target.descriptor_set}",
+            f"@{callee.symbol} is written for {key}; {lw.target.selector} has {lw.target.descriptor_set}",
             44,
             "a kernel may use helpers of its own set or of its generation's generic set",
         )
@@ -151,7 +160,9 @@ def _invoke(lw: Lowering, op: Operation) -> None:
     name = str(op.attributes["callee"])
     callee = lw.module.symbol(name)
     if callee is None or callee.name != "low.func.def":
-        raise lw.reject(op, f"@{name} is no low.func.def of this module", 45, "define the helper, or link the library that has it")
+        raise lw.reject(
+            op, f"@{name} is no low.func.def of this module", 45, "define the helper, or link the library that has it"
+        )
     if str(callee.attributes.get("inlining", "")) == "noinline":
         raise lw.reject(op, f"@{name} is noinline; helpers are always inlined on AMDGPU", 46, "drop noinline")
     if str(callee.attributes.get("allocation", "virtual")) != "virtual":
@@ -211,13 +222,15 @@ def _inline(lw: Lowering, op: Operation, blocks: list[Block], mapping: dict[Valu
                 callee = lw.module.symbol(str(inner.attributes["callee"]))
                 if callee is None or not callee.regions:
                     raise lw.reject(op, f"@{inner.attributes['callee']} is not defined in this module", 45)
-                nested = dict(zip(callee.regions[0].blocks[0].arguments, [mapping.get(v, v) for v in inner.operands], strict=True))
+                nested = dict(
+                    zip(callee.regions[0].blocks[0].arguments, [mapping.get(v, v) for v in inner.operands], strict=True)
+                )
                 for value, made_value in zip(
                     inner.results, _inline(lw, op, callee.regions[0].blocks, nested, depth + 1), strict=True
                 ):
                     mapping[value] = made_value
                 continue
-            copy = inner.clone(mapping, targets)  # type: ignore[arg-type]
+            copy = inner.clone(mapping, targets)
             copy.location = op.location
             copy.successors = [targets.get(b, b) for b in inner.successors]
             e.block.insert_before(e.anchor, copy)

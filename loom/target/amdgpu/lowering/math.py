@@ -1,11 +1,13 @@
 """Elementary functions as sequences of float operations.
 
-Every function is written against :class:`MathOps`, once for single and once for double precision. The lowering's implementation makes
-instructions; a test's implementation computes with NumPy, so that error bounds are measured on the very sequences that are compiled.
+Every function is written against :class:`MathOps`, once for single and once for double precision. The lowering's
+implementation makes instructions; a test's implementation computes with NumPy, so that error bounds are measured on
+the very sequences that are compiled.
 
-Single-precision ``exp``, ``log`` and their relatives rest on the hardware's base-2 instructions with the rounding errors of the change of base
-carried along in a second term; ``sin`` and ``cos`` reduce by three-part pi/2, or by a 2/pi of 160 bits for large arguments. The less common
-functions compute in double precision. Series are Taylor or Euler series cut where the next term is below the format's precision.
+Single-precision ``exp``, ``log`` and their relatives rest on the hardware's base-2 instructions with the rounding
+errors of the change of base carried along in a second term; ``sin`` and ``cos`` reduce by three-part pi/2, or by a
+2/pi of 160 bits for large arguments. The less common functions compute in double precision. Series are Taylor or
+Euler series cut where the next term is below the format's precision.
 """
 
 from __future__ import annotations
@@ -241,7 +243,8 @@ def reduce_large(m: MathOps, x: Number) -> tuple[Number, Number, Number]:
     bits = m.bits(m.abs(x))
     exponent = m.integer("sub", m.integer("shr", bits, 23), 127)
     mantissa = m.integer("or", m.integer("and", bits, 0x7FFFFF), 0x800000)
-    # x = mantissa * 2^(e-23). The bits of 2/pi above weight 2^(25-e) contribute multiples of four quadrants; the window of 96 bits starts
+    # x = mantissa * 2^(e-23). The bits of 2/pi above weight 2^(25-e) contribute multiples of four quadrants; the
+    # window of 96 bits starts
     # there. 32 zeros in front of the table keep its start positive.
     shift = m.integer("add", exponent, 7)
     whole, part = m.integer("shr", shift, 5), m.integer("and", shift, 31)
@@ -572,7 +575,9 @@ def sin_cos64(m: MathOps, x: Number, cosine: bool) -> Number:
     half = m.op("mul", z, m.const(0.5))
     w = m.op("sub", m.const(1.0), half)
     dropped = m.op("sub", m.op("sub", m.const(1.0), w), half)
-    c = m.op("add", w, m.op("add", dropped, m.op("sub", m.op("mul", m.op("mul", z, z), c_tail), m.op("mul", high, low))))
+    c = m.op(
+        "add", w, m.op("add", dropped, m.op("sub", m.op("mul", m.op("mul", z, z), c_tail), m.op("mul", high, low)))
+    )
     quadrant = m.to_int(n)
     if cosine:
         quadrant = m.integer("add", quadrant, 1)

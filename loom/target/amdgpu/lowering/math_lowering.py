@@ -138,14 +138,15 @@ def elementary(lw: Lowering, name: str, kind: str, flags: frozenset[str], *sourc
     """
     f = floats(lw)
     if kind not in ("f32", "f64"):
-        wide = [f.to_f32(s, kind) for s in sources]
-        return f.from_f32(elementary(lw, name, "f32", flags | {"narrow"}, *wide), kind)
+        singles = [f.to_f32(s, kind) for s in sources]
+        return f.from_f32(elementary(lw, name, "f32", flags | {"narrow"}, *singles), kind)
     if kind == "f64":
         return _double(lw, name, *sources)
     fast = bool(flags & {"afn", "fast", "narrow"})
     m = LoweredMath(lw, "f32")
     x = sources[0]
     result: object
+    wide: Words
     if name == "expf":
         result = functions.exp_fast(m, x) if fast else functions.exp32(m, x)
     elif name == "exp2f":
@@ -159,7 +160,7 @@ def elementary(lw: Lowering, name: str, kind: str, flags: frozenset[str], *sourc
         else:
             d = LoweredMath(lw, "f64")
             wide = functions.log64(d, m.widen(x))
-            result = m.round(d.op("mul", wide, d.const(0.4342944819032518)))  # type: ignore[arg-type]
+            result = m.round(d.op("mul", wide, d.const(0.4342944819032518)))
     elif name == "log2f":
         result = m.op("log2", x) if fast else functions.log2_32(m, x)
     elif name in ("sinf", "cosf"):
@@ -259,14 +260,14 @@ def _double(lw: Lowering, name: str, *sources: Words) -> Words:
     elif name == "exp2f":
         whole = d.op("rint", x)
         fraction = d.op("mul", d.op("sub", x, whole), d.const(0.6931471805599453))
-        result = d.ldexp(functions.exp64(d, fraction), d.to_int(whole))  # type: ignore[arg-type]
+        result = d.ldexp(functions.exp64(d, fraction), d.to_int(whole))
     elif name in ("log2f", "log10f"):
         factor = 1.4426950408889634 if name == "log2f" else 0.4342944819032518
-        result = d.op("mul", functions.log64(d, x), d.const(factor))  # type: ignore[arg-type]
+        result = d.op("mul", functions.log64(d, x), d.const(factor))
     elif name in ("sinf", "cosf"):
         result = functions.sin_cos64(d, x, name == "cosf")
     elif name == "tanf":
-        result = d.op("div", functions.sin_cos64(d, x, False), functions.sin_cos64(d, x, True))  # type: ignore[arg-type]
+        result = d.op("div", functions.sin_cos64(d, x, False), functions.sin_cos64(d, x, True))
     elif name in ("sinturnsf", "costurnsf"):
         rest = d.op("sub", x, d.op("rint", x))
         angle = d.op("mul", rest, d.const(6.283185307179586))
@@ -275,13 +276,13 @@ def _double(lw: Lowering, name: str, *sources: Words) -> Words:
         result = d.op("div", d.const(1.0), d.op("sqrt", x))
     elif name == "logisticf":
         e = functions.exp64(d, d.neg(x))
-        result = d.op("div", d.const(1.0), d.op("add", e, d.const(1.0)))  # type: ignore[arg-type]
+        result = d.op("div", d.const(1.0), d.op("add", e, d.const(1.0)))
     elif name == "siluf":
         e = functions.exp64(d, d.neg(x))
-        result = d.op("div", x, d.op("add", e, d.const(1.0)))  # type: ignore[arg-type]
+        result = d.op("div", x, d.op("add", e, d.const(1.0)))
     elif name == "softplusf":
         tail = functions.log1p_64(d, functions.exp64(d, d.neg(d.abs(x))))
-        result = d.op("add", d.op("max", x, d.const(0.0)), tail)  # type: ignore[arg-type]
+        result = d.op("add", d.op("max", x, d.const(0.0)), tail)
     else:
         raise ValueError(f"no double-precision sequence for {name}")
     assert isinstance(result, tuple)
@@ -297,7 +298,7 @@ def _rarely(
 
     e = lw.e
     flat = [w for part in usual for w in (part if isinstance(part, tuple) else (part,))]
-    old = [e.to_vector(w) for w in flat]  # type: ignore[arg-type]
+    old = [e.to_vector(w) for w in flat]
     outer = e.exec
     saved, any_lane = narrow(lw, lw.t.as_mask(needed))
     work, skip, join = new_block(lw, "rare"), new_block(lw, "skip"), new_block(lw, "join")
@@ -306,7 +307,7 @@ def _rarely(
     with e.scope(Scope()), e.stay():
         made = build()
         new = [w for part in made for w in (part if isinstance(part, tuple) else (part,))]
-        merged = [merge(lw, e.to_vector(n), o) for n, o in zip(new, old, strict=True)]  # type: ignore[arg-type]
+        merged = [merge(lw, e.to_vector(n), o) for n, o in zip(new, old, strict=True)]
     e.restore_exec(saved, outer)
     branch(lw, join, merged)
     enter(lw, skip)

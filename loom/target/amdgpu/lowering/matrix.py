@@ -1,16 +1,17 @@
 """Matrix fragments and WMMA (gfx11): 16x16 tiles whose elements lie across a wave.
 
-Layouts (RDNA 3 ISA document, "WMMA"): an operand fragment holds, in lane l, row (lhs) or column (rhs) l mod 16 with all its 16 elements along k;
-the other half-waves repeat it. A 32-bit accumulator holds in lane l, register r, row r * (wave / 16) + l / 16 of column l mod 16; a 16-bit accumulator the same in the
-low half of each register.
+Layouts (RDNA 3 ISA document, "WMMA"): an operand fragment holds, in lane l, row (lhs) or column (rhs) l mod 16 with
+all its 16 elements along k; the other half-waves repeat it. A 32-bit accumulator holds in lane l, register r, row r
+* (wave / 16) + l / 16 of column l mod 16; a 16-bit accumulator the same in the low half of each register.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from loom.ir import EncodingAttribute, FloatType, IntegerType, Operation, Type, Value, VectorType
-from loom.target.amdgpu.lowering.addressing import WordLeaf, view_address
+from loom.target.amdgpu.lowering.addressing import Shift, WordLeaf, view_address
 from loom.target.amdgpu.lowering.context import Handler, Lowering
 from loom.target.amdgpu.lowering.emitter import Operand
 from loom.target.amdgpu.lowering.floats import floats
@@ -57,7 +58,10 @@ def _shape(lw: Lowering, op: Operation) -> tuple[int, int]:
     columns = lw.constant_index(op, op.operand("columns"), "the shape")
     if (rows, columns) != (TILE, TILE):
         raise lw.reject(
-            op, f"a fragment of {rows}x{columns} elements; {lw.target.selector} multiplies 16x16 tiles", 30, "use 16x16 tiles"
+            op,
+            f"a fragment of {rows}x{columns} elements; {lw.target.selector} multiplies 16x16 tiles",
+            30,
+            "use 16x16 tiles",
         )
     return rows, columns
 
@@ -116,7 +120,7 @@ def _load(lw: Lowering, op: Operation) -> None:
     _shape(lw, op)
     view = lw.view(op.operand("view"))
     indices = op.index_list("indices")
-    outer = [0] * (len(indices) - 2)
+    outer: list[Shift] = [0] * (len(indices) - 2)
     lw.fragment_info[result] = Role(role, element)
     if role in ("lhs", "rhs"):
         count, bits = _payload_count(lw, op, type_, element)
@@ -126,7 +130,7 @@ def _load(lw: Lowering, op: Operation) -> None:
         lane = _row_in_tile(lw)
         along = view.strides[-1] if role == "lhs" else view.strides[-2]
         if along == 1:
-            shifts = [*outer, lane, 0] if role == "lhs" else [*outer, 0, lane]
+            shifts: list[Shift] = [*outer, lane, 0] if role == "lhs" else [*outer, 0, lane]
             address = view_address(lw, op, view, indices, shifts)
             words = load_words(lw, op, address, count * bits // 8)
             lw.set(result, words)
@@ -159,7 +163,7 @@ def _store(lw: Lowering, op: Operation) -> None:
     _shape(lw, op)
     view = lw.view(op.operand("view"))
     indices = op.index_list("indices")
-    outer = [0] * (len(indices) - 2)
+    outer: list[Shift] = [0] * (len(indices) - 2)
     role = str(op.attributes["role"])
     element = element_of(value.type)
     size = max(1, element_bits(view.element) // 8)
@@ -167,7 +171,9 @@ def _store(lw: Lowering, op: Operation) -> None:
         lane = _row_in_tile(lw)
         for k, words in enumerate(lw.elements(value)):
             shifts = [*outer, lane, k] if role == "lhs" else [*outer, k, lane]
-            store_words(lw, op, view_address(lw, op, view, indices, shifts), _convert(lw, words, element, view.element), size)
+            store_words(
+                lw, op, view_address(lw, op, view, indices, shifts), _convert(lw, words, element, view.element), size
+            )
         return
     words_of = lw.words(value)
     column = _row_in_tile(lw)
@@ -206,7 +212,7 @@ def _mma(lw: Lowering, op: Operation) -> None:
     a, b = e.join(list(lw.words(lhs)), vector=True), e.join(list(lw.words(rhs)), vector=True)
     start = lw.words(init)
     c: Operand = 0 if all(isinstance(w, int) and w == 0 for w in start) else e.join(list(start), vector=True)
-    modifiers: dict[str, int] = {}
+    modifiers: dict[str, Any] = {}
     if key[0] in ("i8", "i4"):
         signs = (left[0] == "i") | (right[0] == "i") << 1
         if signs:
@@ -229,7 +235,9 @@ def _operand_format(lw: Lowering, value: Value) -> str:
 
 
 def _repack(lw: Lowering, op: Operation) -> None:
-    """A result fragment as an operand fragment: every lane collects its row (lhs) or column (rhs) from the lanes that hold it."""
+    """A result fragment as an operand fragment: every lane collects its row (lhs) or column (rhs) from the lanes that
+    hold it.
+    """
     from loom.target.amdgpu.lowering.subgroup import fetch
 
     role = str(op.attributes["role"])

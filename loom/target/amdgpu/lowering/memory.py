@@ -1,8 +1,9 @@
 """Loads, stores and atomics of views: what moves in one instruction, and with which instruction.
 
-``LOADS`` and ``STORES`` are the selection tables: by memory space and bytes. A vector access is cut into the widest pieces that the space
-takes at the proven alignment: global memory takes any multiple of four bytes in one piece up to 16 (unaligned accesses included, which the
-HSA execution environment enables), workgroup memory wants 8- and 16-byte pieces aligned and pairs others (``2addr``).
+``LOADS`` and ``STORES`` are the selection tables: by memory space and bytes. A vector access is cut into the widest
+pieces that the space takes at the proven alignment: global memory takes any multiple of four bytes in one piece up
+to 16 (unaligned accesses included, which the HSA execution environment enables), workgroup memory wants 8- and
+16-byte pieces aligned and pairs others (``2addr``).
 """
 
 from __future__ import annotations
@@ -63,10 +64,12 @@ SIGNED_LOADS = {
 SCALAR_LOADS = {1: "s_load_b32", 2: "s_load_b64", 4: "s_load_b128", 8: "s_load_b256", 16: "s_load_b512"}
 """Scalar loads by number of words."""
 
-# Alignment that a piece of workgroup memory needs (ISA document, "LDS alignment"; 8-byte pieces of 4-byte alignment go by pairs).
+# Alignment that a piece of workgroup memory needs (ISA document, "LDS alignment"; 8-byte pieces of 4-byte alignment go
+# by pairs).
 _LOCAL_ALIGNMENT = {16: 16, 12: 16, 8: 8, 4: 4, 2: 2, 1: 1}
 
-# cache_temporal → cache bits of gfx11 (AMDGPUUsage, memory model gfx11: slc streams, dlc for non-temporal, glc bypasses L0).
+# cache_temporal → cache bits of gfx11 (AMDGPUUsage, memory model gfx11: slc streams, dlc for non-temporal, glc
+# bypasses L0).
 CACHE_BITS: dict[str, dict[str, int]] = {
     "regular": {},
     "non_temporal": {"slc": 1, "dlc": 1},
@@ -230,11 +233,22 @@ def _load_local(lw: Lowering, address: Address, size: int, signed: bool, flags: 
     while k < len(cut):
         offset, piece = cut[k]
         place = immediate + offset
-        if piece in (4, 8) and k + 1 < len(cut) and cut[k + 1][1] == piece and place % piece == 0 and place // piece < 255:
+        if (
+            piece in (4, 8)
+            and k + 1 < len(cut)
+            and cut[k + 1][1] == piece
+            and place % piece == 0
+            and place // piece < 255
+        ):
             # Two neighbours of the same size in one instruction.
             mnemonic = f"ds_load_2addr_b{8 * piece}"
             value = e.fresh(
-                mnemonic, base, units=2 * piece // 4, offset0=place // piece or None, offset1=place // piece + 1, **flags
+                mnemonic,
+                base,
+                units=2 * piece // 4,
+                offset0=place // piece or None,
+                offset1=place // piece + 1,
+                **flags,
             )[0]
             out.extend(e.parts(value))
             k += 2
@@ -308,7 +322,13 @@ def store_words(lw: Lowering, op: Operation, address: Address, words: Words, siz
         while k < len(cut):
             offset, piece = cut[k]
             place = immediate_ + offset
-            if piece in (4, 8) and k + 1 < len(cut) and cut[k + 1][1] == piece and place % piece == 0 and place // piece < 255:
+            if (
+                piece in (4, 8)
+                and k + 1 < len(cut)
+                and cut[k + 1][1] == piece
+                and place % piece == 0
+                and place // piece < 255
+            ):
                 e.fresh(
                     f"ds_store_2addr_b{8 * piece}",
                     base,
@@ -414,7 +434,9 @@ def _vector_load(lw: Lowering, op: Operation) -> None:
         truths = []
         for address, _, count in runs:
             words = load_words(lw, op, address, count)
-            truths += [lw.t.compare32("ne", lw.i.bit_field(words[k // 4], 8 * (k % 4), 8), 0, False) for k in range(count)]
+            truths += [
+                lw.t.compare32("ne", lw.i.bit_field(words[k // 4], 8 * (k % 4), 8), 0, False) for k in range(count)
+            ]
         lw.set_truths(result, truths)
         return
     if len(runs) == 1:

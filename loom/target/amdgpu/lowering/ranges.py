@@ -1,7 +1,8 @@
 """Intervals and divisibility of integer values, as needed to choose 32-bit carriers and address forms.
 
-An interval is a pair of Python integers that bound the value as a signed number (``index``, integers) or a byte count (``offset``).
-It is found by walking definitions, with what the op, its predicates, and the conditions of the enclosing regions say.
+An interval is a pair of Python integers that bound the value as a signed number (``index``, integers) or a byte
+count (``offset``). It is found by walking definitions, with what the op, its predicates, and the conditions of the
+enclosing regions say.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import gcd
 
-from loom.ir import Block, IndexType, IntegerType, OffsetType, Operation, Predicate, Ref, Type, Value
+from loom.ir import Block, IntegerType, OffsetType, Operation, Predicate, Ref, Type, Value
 
 Interval = tuple[int, int]
 
 INDEX_RANGE: Interval = (-(1 << 63), (1 << 63) - 1)
 OFFSET_RANGE: Interval = (0, (1 << 63) - 1)
 _GRID = (1 << 32) - 1
-"""Largest number of work items along one axis: a dispatch packet holds it in 32 bits (HSA system architecture, AQL packet)."""
+"""Largest number of work items along one axis: a dispatch packet holds it in 32 bits (HSA system architecture, AQL
+packet).
+"""
 
 _DEPTH = 48
 
@@ -153,7 +156,7 @@ class Ranges:
         op = condition.defining_op
         if op is None:
             return
-        if op.name == "scalar.andi" and truth or op.name == "scalar.ori" and not truth:
+        if (op.name == "scalar.andi" and truth) or (op.name == "scalar.ori" and not truth):
             self._assume(op.operands[0], truth)
             self._assume(op.operands[1], truth)
             return
@@ -289,9 +292,7 @@ class Ranges:
                 other = op.operands[1] if op.operands[0] is value else op.operands[0]
                 if other is not value:
                     delta = self.interval(other)
-                    return _clamp(
-                        (start[0] + min(0, trips * delta[0]), start[1] + max(0, trips * delta[1])), limit
-                    )
+                    return _clamp((start[0] + min(0, trips * delta[0]), start[1] + max(0, trips * delta[1])), limit)
             if op.name in ("index.sub", "scalar.subi") and op.operands[0] is value:
                 delta = self.interval(op.operands[1])
                 return _clamp((start[0] - max(0, trips * delta[1]), start[1] - min(0, trips * delta[0])), limit)
@@ -409,7 +410,7 @@ def _constant(ranges: Ranges, op: Operation, value: Value) -> Interval:
     if not isinstance(number, int):
         return type_range(value.type)
     number = int(number)
-    low, high = type_range(value.type)
+    _low, high = type_range(value.type)
     if number > high and isinstance(value.type, IntegerType):
         number -= 1 << value.type.width
     return (number, number)

@@ -10,8 +10,9 @@ from loom.target.amdgpu.lowering.values import Words
 def fmod(lw: Lowering, kind: str, x: Words, y: Words) -> Words:
     """The remainder of x / y with the quotient truncated.
 
-    Half precision computes in double precision, where the quotient of any two finite halves is below 2^41 and one step is exact. For the
-    others the quotient is taken off in chunks that a float holds exactly, in a loop that runs until no lane has more.
+    Half precision computes in double precision, where the quotient of any two finite halves is below 2^41 and one
+    step is exact. For the others the quotient is taken off in chunks that a float holds exactly, in a loop that
+    runs until no lane has more.
     """
     f = floats(lw)
     if kind == "f16":
@@ -29,7 +30,8 @@ def _chunks(lw: Lowering, kind: str, x: Words, y: Words) -> Words:
     f, e, t = floats(lw), lw.e, lw.t
     mask = 0x7FFFFFFF
     ax, ay = f.abs(x, kind), f.abs(y, kind)
-    # |x| reduced round by round: scale the divisor up to just below the rest and subtract what fits, at most 2^digits times it.
+    # |x| reduced round by round: scale the divisor up to just below the rest and subtract what fits, at most 2^digits
+    # times it.
     digits = 12 if kind == "f32" else 26
     start = [e.to_vector(w) for w in (*ax,)]
     outer = e.exec

@@ -1,4 +1,5 @@
-"""The lanewise half of ``scalar`` and ``vector``: one handler a family, element by element, packed where an instruction takes two.
+"""The lanewise half of ``scalar`` and ``vector``: one handler a family, element by element, packed where an
+instruction takes two.
 
 The tables say which instruction computes what; the handlers say how elements of each width reach it.
 """
@@ -91,7 +92,7 @@ def _constant(lw: Lowering, op: Operation) -> None:
     if is_truth(element):
         lw.set_truths(result, [lw.t.constant(bool(value))] * count)
     elif is_index(element):
-        lw.set(result, Lanes(tuple(lw.index_constant(int(value)) for _ in range(count))))  # type: ignore[call-overload]
+        lw.set(result, Lanes(tuple(lw.index_constant(int(value)) for _ in range(count))))  # type: ignore[arg-type]
     else:
         lw.set_elements(result, [constant_words(value, element)] * count)
 
@@ -343,7 +344,10 @@ def float_element(lw: Lowering, name: str, kind: str, flags: frozenset[str], o: 
         return _divide(lw, kind, flags, o)
     if name == "sqrtf":
         if kind == "f16":
-            return f.from_f32(f.op("sqrt", "f32", f.to_f32(o[0], kind)) if "afn" in flags else f.sqrt(f.to_f32(o[0], kind), "f32"), kind)
+            return f.from_f32(
+                f.op("sqrt", "f32", f.to_f32(o[0], kind)) if "afn" in flags else f.sqrt(f.to_f32(o[0], kind), "f32"),
+                kind,
+            )
         if kind == "f32" and "afn" in flags:
             return f.op("sqrt", kind, o[0])
         return f.sqrt(o[0], kind)
@@ -433,9 +437,7 @@ def _float(lw: Lowering, op: Operation) -> None:
         first, second = (lw.words(v) for v in op.operands)
         words: list[Operand] = []
         for a, b in zip(first, second, strict=True):
-            words.append(
-                lw.e.op("v_pk_add_f16", _packed_operand(lw, a), _packed_operand(lw, b), neg_lo=2, neg_hi=2)[0]
-            )
+            words.append(lw.e.op("v_pk_add_f16", _packed_operand(lw, a), _packed_operand(lw, b), neg_lo=2, neg_hi=2)[0])
         lw.set(result, tuple(words))
         return
     if kind in ("f16", "bf16") and count > 1 and name in ("negf", "absf"):
@@ -521,7 +523,13 @@ def _compare_integers(lw: Lowering, op: Operation) -> None:
     a, b = op.operands
     element = element_of(a.type)
     if is_truth(element):
-        lw.set_truths(op.results[0], [_compare_truths(lw, predicate, x, y) for x, y in zip(lw.lanes_of_truth(a), lw.lanes_of_truth(b), strict=True)])
+        lw.set_truths(
+            op.results[0],
+            [
+                _compare_truths(lw, predicate, x, y)
+                for x, y in zip(lw.lanes_of_truth(a), lw.lanes_of_truth(b), strict=True)
+            ],
+        )
         return
     if is_index(element):
         out = []
@@ -600,7 +608,10 @@ def _bitcast(lw: Lowering, op: Operation) -> None:
     if is_truth(element_of(result.type)):
         lw.set_truths(
             result,
-            [lw.t.compare32("ne", lw.i.bit_field(words[k // 32], k % 32, 1), 0, False) for k in range(lane_count(result.type))],
+            [
+                lw.t.compare32("ne", lw.i.bit_field(words[k // 32], k % 32, 1), 0, False)
+                for k in range(lane_count(result.type))
+            ],
         )
         return
     if is_truth(element_of(source.type)) and lane_count(source.type) > 1:
@@ -747,16 +758,90 @@ def _poison(lw: Lowering, op: Operation) -> None:
     raise lw.reject(op, "a poison value reaches lowering", 8, "a constant index is out of range; correct it")
 
 
-_INTEGER_NAMES = (
-    "addi subi muli shli divsi divui remsi remui ceildivsi ceildivui floordivsi minsi maxsi minui maxui andi ori xori shrsi shrui rotli "
-    "rotri negi absi ctlzi cttzi ctpopi signi fmai"
-).split()
-_FLOAT_NAMES = (
-    "addf subf mulf divf minimumf maximumf minnumf maxnumf remf powf copysignf atan2f negf absf sqrtf expf logisticf siluf ceilf floorf "
-    "roundf roundevenf truncf exp2f logf log2f log10f log1pf expm1f rsqrtf sinf cosf tanhf erff sinturnsf costurnsf softplusf signf cbrtf "
-    "tanf asinf acosf atanf sinhf coshf asinhf acoshf atanhf erfcf fmaf"
-).split()
-_CONVERSIONS = "sitofp uitofp fptosi fptoui extf fptrunc extsi extui trunci".split()
+_INTEGER_NAMES = [
+    "addi",
+    "subi",
+    "muli",
+    "shli",
+    "divsi",
+    "divui",
+    "remsi",
+    "remui",
+    "ceildivsi",
+    "ceildivui",
+    "floordivsi",
+    "minsi",
+    "maxsi",
+    "minui",
+    "maxui",
+    "andi",
+    "ori",
+    "xori",
+    "shrsi",
+    "shrui",
+    "rotli",
+    "rotri",
+    "negi",
+    "absi",
+    "ctlzi",
+    "cttzi",
+    "ctpopi",
+    "signi",
+    "fmai",
+]
+_FLOAT_NAMES = [
+    "addf",
+    "subf",
+    "mulf",
+    "divf",
+    "minimumf",
+    "maximumf",
+    "minnumf",
+    "maxnumf",
+    "remf",
+    "powf",
+    "copysignf",
+    "atan2f",
+    "negf",
+    "absf",
+    "sqrtf",
+    "expf",
+    "logisticf",
+    "siluf",
+    "ceilf",
+    "floorf",
+    "roundf",
+    "roundevenf",
+    "truncf",
+    "exp2f",
+    "logf",
+    "log2f",
+    "log10f",
+    "log1pf",
+    "expm1f",
+    "rsqrtf",
+    "sinf",
+    "cosf",
+    "tanhf",
+    "erff",
+    "sinturnsf",
+    "costurnsf",
+    "softplusf",
+    "signf",
+    "cbrtf",
+    "tanf",
+    "asinf",
+    "acosf",
+    "atanf",
+    "sinhf",
+    "coshf",
+    "asinhf",
+    "acoshf",
+    "atanhf",
+    "erfcf",
+    "fmaf",
+]
+_CONVERSIONS = ["sitofp", "uitofp", "fptosi", "fptoui", "extf", "fptrunc", "extsi", "extui", "trunci"]
 
 _FAMILIES: dict[Callable[[Lowering, Operation], None], Sequence[str]] = {
     _integer: _INTEGER_NAMES,

@@ -27,7 +27,9 @@ from loom.target.amdgpu.lowering.values import Lanes, Lowered, Truth, element_bi
 
 
 def _select(lw: Lowering, op: Operation) -> None:
-    select_into(lw, op.results[0], lw.truth(op.operand("condition")), op.operand("true_value"), op.operand("false_value"))
+    select_into(
+        lw, op.results[0], lw.truth(op.operand("condition")), op.operand("true_value"), op.operand("false_value")
+    )
 
 
 def _vector_select(lw: Lowering, op: Operation) -> None:

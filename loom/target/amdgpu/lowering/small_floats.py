@@ -12,7 +12,9 @@ FORMATS: dict[str, tuple[int, int, int, int]] = {"f8E4M3": (3, 7, 0x7E, 0x7F), "
 
 
 def f8_to_f32(lw: Lowering, word: Operand, kind: str) -> Operand:
-    """The low byte as single precision: move exponent and mantissa into place and scale by the difference of the biases."""
+    """The low byte as single precision: move exponent and mantissa into place and scale by the difference of the
+    biases.
+    """
     i, e = lw.i, lw.e
     mantissa, bias, _, _ = FORMATS[kind]
     magnitude = i.and_(word, 0x7F)
@@ -44,10 +46,7 @@ def f32_to_f8(lw: Lowering, word: Operand, kind: str) -> Operand:
     subnormal = i.sub(lined, align)
     tiny = lw.t.compare32("lt", magnitude, (127 - bias + 1) << 23, False)
     code = lw.t.select_word(tiny, subnormal, normal)
-    if kind == "f8E4M3":
-        code = i.binary("min_u", code, largest)
-    else:
-        code = i.binary("min_u", code, 0x7C)
+    code = i.binary("min_u", code, largest) if kind == "f8E4M3" else i.binary("min_u", code, 124)
     code = lw.t.select_word(lw.t.compare32("gt", magnitude, 0x7F800000, False), nan, code)
     return i.or_(code, i.shr(i.and_(word, 0x80000000), 24))
 

@@ -1,7 +1,8 @@
 """What the lanes of a wave do together: exchange by DPP, permlane and bpermute, reductions, scans, votes.
 
-``DPP_OPERATIONS`` lists the combining instructions that can fetch one source from another lane themselves. A collective that may run with lanes
-switched off (a ragged workgroup, a divergent region) is wrapped: all lanes are switched on, those that were off contribute the identity.
+``DPP_OPERATIONS`` lists the combining instructions that can fetch one source from another lane themselves. A
+collective that may run with lanes switched off (a ragged workgroup, a divergent region) is wrapped: all lanes are
+switched on, those that were off contribute the identity.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from loom.target.amdgpu.lowering.scalars import float_words
 from loom.target.amdgpu.lowering.values import Truth, Words, element_bits, element_of, is_truth
 from loom.target.amdgpu.lowering.vectors import combine
 
-# DPP controls (ISA document, "DPP data routing"): row_shl 0x100+n, row_shr 0x110+n, row_ror 0x120+n, row_share 0x150+n, row_xmask 0x160+n.
+# DPP controls (ISA document, "DPP data routing"): row_shl 0x100+n, row_shr 0x110+n, row_ror 0x120+n, row_share
+# 0x150+n, row_xmask 0x160+n.
 ROW_SHL, ROW_SHR, ROW_SHARE, ROW_XMASK = 0x100, 0x110, 0x150, 0x160
 
 DPP_OPERATIONS: dict[tuple[str, str], str] = {
@@ -112,7 +114,14 @@ def _combine_with(lw: Lowering, kind: str, words: Words, distance: int, element:
         source = lw.e.to_vector(words[0])
         return (
             lw.e.op(
-                mnemonic, source, source, form="dpp16", dpp_ctrl=ROW_XMASK + distance, row_mask=15, bank_mask=15, bound_ctrl=1
+                mnemonic,
+                source,
+                source,
+                form="dpp16",
+                dpp_ctrl=ROW_XMASK + distance,
+                row_mask=15,
+                bank_mask=15,
+                bound_ctrl=1,
             )[0],
         )
     other = tuple(exchange(lw, w, distance) for w in words)
@@ -170,7 +179,9 @@ def _reduce(lw: Lowering, op: Operation) -> None:
 
 
 def _truth_kind(kind: str) -> str:
-    return {"addi": "xori", "muli": "andi", "minui": "andi", "maxui": "ori", "minsi": "ori", "maxsi": "andi"}.get(kind, kind)
+    return {"addi": "xori", "muli": "andi", "minui": "andi", "maxui": "ori", "minsi": "ori", "maxsi": "andi"}.get(
+        kind, kind
+    )
 
 
 def extend(lw: Lowering, words: Words, kind: str, element: Type) -> Words:
@@ -200,7 +211,9 @@ def scan_words(
             other = shifted(lw, current, distance * stride, reverse, identity)
             inside = _inside(lw, position, distance, size, reverse)
             other = lw.t.select(inside, other, identity)
-            current = combine(lw, kind, current, other, element) if reverse else combine(lw, kind, other, current, element)
+            current = (
+                combine(lw, kind, current, other, element) if reverse else combine(lw, kind, other, current, element)
+            )
             distance *= 2
         if exclusive:
             moved = shifted(lw, current, stride, reverse, identity)
@@ -224,7 +237,9 @@ def shifted(lw: Lowering, words: Words, distance: int, reverse: bool, identity: 
 
 
 def fetch(lw: Lowering, word: Operand, lane: Operand) -> Operand:
-    """The word of any lane, by LDS permutation hardware. In wave64 it moves data within halves, so both halves are asked."""
+    """The word of any lane, by LDS permutation hardware. In wave64 it moves data within halves, so both halves are
+    asked.
+    """
     e, i = lw.e, lw.i
     data = e.to_vector(word)
     if e.wave == 32:
@@ -281,7 +296,10 @@ def _shuffle(lw: Lowering, op: Operation) -> None:
     size = lw.ranges.constant(width)
     if size is None or size < 1 or size & (size - 1) or size > lw.wave:
         raise lw.reject(
-            op, "a shuffle whose width is not a constant power of two up to the subgroup size", 21, "use a constant width"
+            op,
+            "a shuffle whose width is not a constant power of two up to the subgroup size",
+            21,
+            "use a constant width",
         )
     known = lw.ranges.constant(offset)
     result, valid = op.results
@@ -325,9 +343,7 @@ def _shuffle(lw: Lowering, op: Operation) -> None:
     _deliver(lw, result, [fetch(lw, w, source) for w in words], truths)
 
 
-def _row_shift(
-    lw: Lowering, mode: str, known: int | None, size: int, words: Sequence[Operand]
-) -> list[Operand] | None:
+def _row_shift(lw: Lowering, mode: str, known: int | None, size: int, words: Sequence[Operand]) -> list[Operand] | None:
     """Shifts by a constant within clusters of a row: one DPP move."""
     if mode not in ("up", "down") or known is None or not 0 < known < 16 or size > 16:
         return None
@@ -375,7 +391,7 @@ def all_lanes(lw: Lowering, truth: Truth) -> Truth:
     if truth.is_uniform:
         return truth
     e = lw.e
-    missing = e.fresh(f"s_and_not1_{e.mask_suffix}", EXEC_WORD, lw.t.as_mask(truth))[0]  # type: ignore[arg-type]
+    missing = e.fresh(f"s_and_not1_{e.mask_suffix}", EXEC_WORD, lw.t.as_mask(truth))[0]
     return Truth(compare=("s_cmp_eq_u32" if lw.wave == 32 else "s_cmp_eq_u64", missing, 0))
 
 
@@ -391,7 +407,7 @@ def mask_words(lw: Lowering, mask: Value, result: Value) -> Words:
     """A lane mask as an ``i32`` or ``i64``."""
     parts: list[Operand] = list(lw.e.parts(mask))
     wanted = element_bits(result.type) // 32
-    return tuple((parts + [0, 0])[:wanted])
+    return tuple(([*parts, 0, 0])[:wanted])
 
 
 def active_truth_mask(lw: Lowering, truth: Truth) -> Value:
@@ -445,10 +461,8 @@ def _match(lw: Lowering, op: Operation) -> None:
         truth = _equal(lw, vectors, leader)
         mask = t.as_mask(truth)
         parts: list[Operand] = [*e.parts(mask), 0, 0]
-        following = [
-            e.fresh("v_cndmask_b32", old, parts[k], mask, old=(old,))[0] for k, old in enumerate(kept)
-        ]
-        more = e.fresh(f"s_and_not1_{e.mask_suffix}", EXEC_WORD, mask, classes=("amdgpu.exec",))[1]  # type: ignore[arg-type]
+        following = [e.fresh("v_cndmask_b32", old, parts[k], mask, old=(old,))[0] for k, old in enumerate(kept)]
+        more = e.fresh(f"s_and_not1_{e.mask_suffix}", EXEC_WORD, mask, classes=("amdgpu.exec",))[1]
         branch_if(lw, more, latch, done)
         enter(lw, latch)
         branch(lw, loop, following)

@@ -14,7 +14,8 @@ _SWAPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "l
 _NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "le": "gt", "gt": "le", "ge": "lt"}
 _SCALAR_NAME = {"eq": "eq", "ne": "lg", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
 
-# Source predicate → (vector compare, operands swapped, vector compare of the negation). Vector compares: lt eq le gt lg ge are
+# Source predicate → (vector compare, operands swapped, vector compare of the negation). Vector compares: lt eq le gt
+# lg ge are
 # false on NaN, o and u test for it, the n… forms are the negations.
 FLOAT_PREDICATES: dict[str, tuple[str, str]] = {
     "oeq": ("eq", "neq"),
@@ -126,8 +127,8 @@ class Truths:
         return self.of_mask(mask, clean=True)
 
     def class_test(self, a: Operand, kind: str, classes: int) -> Truth:
-        """Whether a float is in one of the classes (bits: 0 sNaN, 1 qNaN, 2 -inf, 3 -normal, 4 -subnormal, 5 -0, 6 … 9 the
-        positive ones).
+        """Whether a float is in one of the classes (bits: 0 sNaN, 1 qNaN, 2 -inf, 3 -normal, 4 -subnormal, 5 -0, 6 … 9
+        the positive ones).
         """
         mask = self.e.op(f"v_cmp_class_{kind}", a, classes)[0]
         self._negation[mask] = (f"v_cmp_class_{kind}", a, ~classes & 0x3FF)

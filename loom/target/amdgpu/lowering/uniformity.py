@@ -1,8 +1,8 @@
 """Which values are the same in all active lanes of a wave.
 
-A value is *divergent* when it may differ between lanes that are active together; everything else is uniform and may live in
-scalar registers. Data dependence carries divergence; so does control: what a divergent ``scf.if`` yields, and what leaves a loop that
-lanes leave at different times, is divergent.
+A value is *divergent* when it may differ between lanes that are active together; everything else is uniform and may
+live in scalar registers. Data dependence carries divergence; so does control: what a divergent ``scf.if`` yields,
+and what leaves a loop that lanes leave at different times, is divergent.
 """
 
 from __future__ import annotations

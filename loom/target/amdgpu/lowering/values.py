@@ -1,8 +1,8 @@
 """How source values look while a kernel is lowered.
 
-* Data (integers, floats, index, offset, vectors) is a tuple of 32-bit *words*: Low values of one register, or Python integers for
-  constants. Elements are packed little-endian: two 16-bit or four 8-bit elements in a word, 64-bit elements in two. The unused high
-  bits of an 8- or 16-bit scalar are unspecified.
+* Data (integers, floats, index, offset, vectors) is a tuple of 32-bit *words*: Low values of one register, or
+  Python integers for constants. Elements are packed little-endian: two 16-bit or four 8-bit elements in a word,
+  64-bit elements in two. The unused high bits of an 8- or 16-bit scalar are unspecified.
 * ``index`` and ``offset`` have one word where facts bound them to 32 bits, else two (:class:`IndexValue`).
 * ``i1`` is a :class:`Truth`; a vector of ``i1`` or of ``index`` is a tuple of its lanes (:class:`Lanes`).
 * Buffers, views and encodings exist at compile time (:class:`BufferValue`, :class:`ViewValue`).
@@ -21,7 +21,7 @@ Words: TypeAlias = "tuple[Operand, ...]"
 
 @dataclass(slots=True)
 class IndexValue:
-    """An ``index`` or ``offset``: ``words`` has one or two entries; ``signed`` tells how one word extends to 64 bits."""
+    """An ``index`` or ``offset``: ``words`` has one or two entries; ``signed`` tells how one extends to 64 bits."""
 
     words: Words
     signed: bool = False
@@ -33,7 +33,8 @@ class Truth:
 
     Exactly one of these is set:
         constant: known at compile time.
-        mask: one bit a lane in scalar registers (bits of inactive lanes are unspecified unless ``clean_for`` is the present EXEC).
+        mask: one bit a lane in scalar registers (bits of inactive lanes are unspecified unless ``clean_for`` is the
+            present EXEC).
         bit: 0 or 1 in a scalar register, the same for all lanes.
         compare: a scalar comparison ``(mnemonic, left, right)`` that is made anew in front of each use.
     """
@@ -95,8 +96,8 @@ class BufferValue:
 class ViewValue:
     """A view: a root, a byte offset as a sum of source values, and the element strides of its axes.
 
-    ``terms`` maps source values to byte coefficients. ``products`` lists (factor, factor, coefficient) for products of two source
-    values. ``strides`` has one entry an axis: an integer, or a source value.
+    ``terms`` maps source values to byte coefficients. ``products`` lists (factor, factor, coefficient) for products
+    of two source values. ``strides`` has one entry an axis: an integer, or a source value.
     """
 
     root: Root

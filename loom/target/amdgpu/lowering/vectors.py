@@ -1,4 +1,6 @@
-"""Vectors: building, taking apart, moving lanes, reductions, dot products and bit streams. Lanes move at compile time; no code where none is needed."""
+"""Vectors: building, taking apart, moving lanes, reductions, dot products and bit streams. Lanes move at compile time;
+no code where none is needed.
+"""
 
 from __future__ import annotations
 
@@ -280,7 +282,7 @@ def _mask_range(lw: Lowering, op: Operation) -> None:
     low, high, stride = lw.interval(lower), lw.interval(upper), lw.interval(step)
     count = lane_count(result.type)
     last = (low[0] + min(0, (count - 1) * stride[0]), low[1] + max(0, (count - 1) * stride[1]))
-    narrow = -(1 << 31) <= min(last[0], high[0]) and max(last[1], high[1], low[1]) < (1 << 31)
+    narrow = min(last[0], high[0]) >= -(1 << 31) and max(last[1], high[1], low[1]) < (1 << 31)
     integers = not is_index(lower.type)
     for k in range(count):
         if narrow or (integers and element_bits(lower.type) <= 32):
@@ -580,7 +582,9 @@ def _table_quantize(lw: Lowering, op: Operation) -> None:
         count: Operand = 0
         for limit in limits:
             # A tie stays in the lower bin or goes to the upper one; NaN passes all or none.
-            name = {(True, False): "ogt", (False, False): "oge", (True, True): "ugt", (False, True): "uge"}[lower, nan_max]
+            name = {(True, False): "ogt", (False, False): "oge", (True, True): "ugt", (False, True): "uge"}[
+                lower, nan_max
+            ]
             passed = lw.t.compare_float(name, f.operand(x), f.operand(limit), kind)
             count = lw.i.add(count, lw.t.as_word(passed))
         out.append((count, 0) if element_bits(result.type) == 64 else (count,))

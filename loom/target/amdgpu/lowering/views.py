@@ -97,7 +97,9 @@ class MemoryMap:
         if self.is_local(root):
             return False
         return any(
-            not self.is_local(other) and not self.are_disjoint(root, other) for other in self.written if other is not root
+            not self.is_local(other) and not self.are_disjoint(root, other)
+            for other in self.written
+            if other is not root
         )
 
     def are_disjoint(self, a: Value, b: Value) -> bool:
@@ -142,9 +144,7 @@ def _view(lw: Lowering, op: Operation) -> None:
     alignment = type_.alignment or max(1, element_bits(type_.element) // 8)
     lw.set(
         result,
-        ViewValue(
-            root, type_.element, terms, known or 0, layout_strides(lw, type_), tuple(type_.dims), int(alignment)
-        ),
+        ViewValue(root, type_.element, terms, known or 0, layout_strides(lw, type_), tuple(type_.dims), int(alignment)),
     )
 
 
@@ -350,7 +350,9 @@ def _define(lw: Lowering, op: Operation) -> None:
     attribute = op.attributes["encoding"]
     assert isinstance(attribute, EncodingAttribute)
     keys = op.attributes.get("auxiliary_keys")
-    operands = dict(zip((str(k) for k in keys), op.operand_group("auxiliary"), strict=True)) if isinstance(keys, tuple) else {}
+    operands = (
+        dict(zip((str(k) for k in keys), op.operand_group("auxiliary"), strict=True)) if isinstance(keys, tuple) else {}
+    )
     lw.set(op.results[0], EncodingValue(attribute, operands=operands))
 
 

@@ -1,4 +1,6 @@
-"""What the waves of a workgroup do together: barriers, reductions, scans and votes through workgroup memory, dynamic storage."""
+"""What the waves of a workgroup do together: barriers, reductions, scans and votes through workgroup memory, dynamic
+storage.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,13 @@ def _publish(lw: Lowering, words: Words, offset: int) -> None:
         barrier(lw, "workgroup")
     place = e.to_vector(i.shl(subgroup_id(lw), (2 * len(words)).bit_length()))
     data = e.join([e.to_vector(w) for w in words], vector=True)
-    e.fresh("ds_store_b32" if len(words) == 1 else "ds_store_b64", place, data, offset=offset or None, alias=f"collective{offset}")
+    e.fresh(
+        "ds_store_b32" if len(words) == 1 else "ds_store_b64",
+        place,
+        data,
+        offset=offset or None,
+        alias=f"collective{offset}",
+    )
     barrier(lw, "workgroup")
 
 
@@ -80,7 +88,11 @@ def _collect(lw: Lowering, count: int, offset: int) -> Words:
     index = i.and_(lane_id(lw), _slots(lw) - 1)
     place = e.to_vector(i.shl(index, (2 * count).bit_length()))
     made = e.fresh(
-        "ds_load_b32" if count == 1 else "ds_load_b64", place, units=count, offset=offset or None, alias=f"collective{offset}"
+        "ds_load_b32" if count == 1 else "ds_load_b64",
+        place,
+        units=count,
+        offset=offset or None,
+        alias=f"collective{offset}",
     )[0]
     return tuple(e.parts(made))
 
