@@ -40,7 +40,9 @@ class SimulatorDevice:
         for sanitizer in self.sanitizers:
             if sanitizer not in SANITIZERS:
                 raise error(
-                    f"the simulator has no sanitizer '{sanitizer}'", "DEVICE/003", hint=f"known: {', '.join(SANITIZERS)}"
+                    f"the simulator has no sanitizer '{sanitizer}'",
+                    "DEVICE/003",
+                    hint=f"known: {', '.join(SANITIZERS)}",
                 )
         self._arena = Arena()
         self._loaded: dict[str, Executable] = {}
@@ -148,7 +150,9 @@ def _three(values: Sequence[int], what: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _check_launch(info: Any, groups: tuple[int, int, int], size: tuple[int, int, int], dynamic_lds: int, lds: int) -> None:
+def _check_launch(
+    info: Any, groups: tuple[int, int, int], size: tuple[int, int, int], dynamic_lds: int, lds: int
+) -> None:
     total = size[0] * size[1] * size[2]
     if total > 1024 or total > info.max_workgroup_size:
         limit = min(1024, info.max_workgroup_size)
@@ -160,9 +164,7 @@ def _check_launch(info: Any, groups: tuple[int, int, int], size: tuple[int, int,
     if groups[0] * groups[1] * groups[2] >= 1 << 32:
         raise error("more than 2**32 workgroups", "DEVICE/015")
     if dynamic_lds < 0 or info.static_lds + dynamic_lds > lds:
-        raise error(
-            f"{info.static_lds + dynamic_lds} bytes of LDS; a workgroup has at most {lds}", "DEVICE/015"
-        )
+        raise error(f"{info.static_lds + dynamic_lds} bytes of LDS; a workgroup has at most {lds}", "DEVICE/015")
 
 
 def open_simulator(**options: Any) -> SimulatorDevice:

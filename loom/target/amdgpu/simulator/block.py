@@ -60,6 +60,12 @@ class BlockValues:
         """Names of pointers do not reach beyond a label that is not dominated; call where control splits."""
         self._pointers = {}
 
+    def forget_registers(self) -> None:
+        """Everything is in memory (after :meth:`flush`) and may change there: read it again."""
+        self.words, self.floats, self.scalars, self.pairs = {}, {}, {}, {}
+        self.scc = None
+        self.exec_lanes = None
+
     # Vector registers
 
     def vector_offset(self, index: int) -> int:

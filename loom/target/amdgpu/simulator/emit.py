@@ -19,6 +19,7 @@ from loom.target.amdgpu.machine import (
 )
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.block import BlockValues
+from loom.target.amdgpu.simulator.unsupported import reason_unsupported
 
 SCALAR_BASE = {"sgpr": 0, "vcc": L.VCC, "ttmp": L.TTMP, "m0": L.M0, "exec": L.EXEC, "flat_scratch": L.FLAT_SCRATCH,
                "xnack_mask": L.XNACK_MASK}  # fmt: skip
@@ -30,6 +31,11 @@ _SEMANTIC_MODIFIERS = (
     "dpp_ctrl", "dpp8", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "sext", "offset",
     "cbsz", "abid", "blgp",
 )  # fmt: skip
+
+
+def unsupported_message(mnemonic: str) -> str:
+    """What to say about an instruction without a meaning here."""
+    return f"'{mnemonic}' is not simulated: {reason_unsupported(mnemonic) or 'it has no semantic operation'}"
 
 
 class Unsupported(Exception):
@@ -235,7 +241,7 @@ class Emitter:
                 sources.append(operand)
         operation = find_operation(row.semantic, self.wave, self.generation)
         if operation is None:
-            raise Unsupported(f"no semantic operation for '{row.semantic}'")
+            raise Unsupported(unsupported_message(row.mnemonic))
         mask_copy: Operand | None = None
         if operation.state_results == ("exec",) and not operation.results and results:
             # Up to gfx9, V_CMPX writes a scalar result besides EXEC.

@@ -57,7 +57,7 @@ FAULT_SCRATCH = 3
 FAULT_MISALIGNED = 4
 FAULT_BAD_PC = 5
 FAULT_RACE = 6
-FAULT_TRAP = 7
+FAULT_REGISTER = 7
 STATIC_FAULT = 16
 
 # Launch block, read by the scheduler.

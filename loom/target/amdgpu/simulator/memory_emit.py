@@ -5,7 +5,7 @@ from __future__ import annotations
 from loom.low.semantics.memory import MemoryOperation, memory_operation
 from loom.target.amdgpu.machine import Immediate, Literal, MachineInstruction, Operand, Register
 from loom.target.amdgpu.simulator import layout as L
-from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unsupported
+from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unsupported, unsupported_message
 from loom.target.amdgpu.simulator.helpers import Helper, data_words, lanes_constant
 
 
@@ -128,7 +128,7 @@ class MemoryEmitter:
             return
         operation = memory_operation(row.semantic)
         if operation is None:
-            raise Unsupported(f"the memory operation '{row.semantic}' is not simulated")
+            raise Unsupported(unsupported_message(row.mnemonic))
         if memory.space in ("lds", "gds"):
             if instruction.modifier("gds"):
                 raise Unsupported("global data share is not simulated")
@@ -410,7 +410,7 @@ class MemoryEmitter:
         assert row.memory is not None
         operation = memory_operation(row.semantic)
         if operation is None:
-            raise Unsupported(f"the scalar memory operation '{row.semantic}' is not simulated")
+            raise Unsupported(unsupported_message(row.mnemonic))
         base = self._operand(instruction, "sbase")
         target = self._operand(instruction, "sdst", "sdata")
         assert isinstance(base, Register) and isinstance(target, Register)

@@ -36,6 +36,7 @@ FAULT_NAMES = {
     L.FAULT_MISALIGNED: "misaligned_access",
     L.FAULT_BAD_PC: "bad_program_counter",
     L.FAULT_RACE: "lds_race",
+    L.FAULT_REGISTER: "unallocated_register",
 }
 
 DEFAULT_BUDGET = 1 << 34
@@ -291,6 +292,8 @@ class SimulatedObject:
             message = f"{size} bytes at LDS offset {address:#x} are beyond the {result.lds_size} bytes allocated"
         elif result.fault_kind == L.FAULT_SCRATCH:
             message = f"{size} bytes at scratch offset {address:#x} are beyond the lane's {kernel.entry.scratch} bytes"
+        elif result.fault_kind == L.FAULT_REGISTER:
+            message = f"M0 makes the move reach register {address}, beyond those that the kernel allocates"
         else:
             message = f"two waves access LDS offset {address:#x}, at least one of them writing, with no barrier between"
         return LaunchFault(kind, message, instruction.pc, text, group, result.fault_wave, lane, address, nearest, None)

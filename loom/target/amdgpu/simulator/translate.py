@@ -460,16 +460,87 @@ class Translator:
         if name == "s_sendmsg_rtn_b32":
             emitter.write_scalar_words(instruction.operands[0], ["0"])
             return True
-        if name in (
-            "s_movrels_b32",
-            "s_movrels_b64",
-            "s_movreld_b32",
-            "s_movreld_b64",
-            "v_movrels_b32",
-            "v_movreld_b32",
-        ):
-            raise Unsupported("register-relative moves are not simulated")
+        if name in ("s_movrels_b32", "s_movrels_b64", "s_movreld_b32", "s_movreld_b64"):
+            self._relative_scalar(number, name)
+            return True
+        if name in ("v_movrels_b32", "v_movreld_b32"):
+            self._relative_vector(number, name)
+            return True
         return False
+
+    def _relative_index(self, number: int, first: int, limit: int) -> str:
+        """Register number ``first + M0``; a number beyond ``limit`` is recorded as a fault and replaced by ``first``."""
+        values = self.values
+        index = values.emit(f"add i32 {values.read_scalar(L.M0)}, {first}")
+        inside = values.emit(f"icmp ult i32 {index}, {limit}")
+        bad, fine = self._new_label(), self._new_label()
+        site = self._site(number)
+        wide = values.emit(f"zext i32 {index} to i64")
+        self.lines.append(
+            f"  br i1 {inside}, label %{fine}, label %{bad}, !prof !1\n{bad}:\n"
+            f"  call void @loom.fault(ptr %st, i32 {L.FAULT_REGISTER}, i32 {site}, i32 -1, i64 {wide}, i32 4)\n"
+            f"  ret i32 {L.FAULTED}\n{fine}:\n"
+        )
+        return index
+
+    def _relative_scalar(self, number: int, name: str) -> None:
+        """S_MOVRELS and S_MOVRELD: M0 is added to the number of the source or the destination register."""
+        instruction = self.code[number]
+        values = self.values
+        words = 2 if name.endswith("64") else 1
+        target, source = instruction.operands[0], instruction.operands[-1]
+        moved = target if "movreld" in name else source
+        if not isinstance(moved, Register) or moved.bank != "sgpr" or not isinstance(target, Register):
+            raise Unsupported("a register-relative move of a special register")
+        incoming = [self.emitter.scalar_word(source, k, "b32") for k in range(words)] if "movreld" in name else []
+        values.flush()
+        index = self._relative_index(number, moved.index, 106 - words + 1)
+        base = values.emit(f"getelementptr i8, ptr %st, i64 {L.SGPRS}")
+        place = values.emit(f"getelementptr i32, ptr {base}, i32 {index}")
+        for k in range(words):
+            pointer = values.emit(f"getelementptr i8, ptr {place}, i64 {4 * k}")
+            if incoming:
+                self.lines.append(f"  store i32 {incoming[k]}, ptr {pointer}\n")
+            else:
+                self.emitter.write_scalar_words(
+                    Register(target.bank, target.index + k), [values.emit(f"load i32, ptr {pointer}")]
+                )
+        if incoming:
+            values.forget_registers()
+
+    def _relative_vector(self, number: int, name: str) -> None:
+        """V_MOVRELS and V_MOVRELD: M0 is added to the number of the source or the destination register."""
+        instruction = self.code[number]
+        values = self.values
+        target, source = instruction.operands[0], instruction.operands[-1]
+        v = values.vector
+        value = ""
+        if name == "v_movreld_b32":
+            moved = target
+            if self.emitter.is_lane(source):
+                assert isinstance(source, Register)
+                value = values.read_vector(self.emitter.vector_index(source))
+            else:
+                word = self.emitter.scalar_word(source, 0, "b32")
+                one = values.emit(f"insertelement {v} poison, i32 {word}, i64 0")
+                lanes = self.settings.wave
+                value = values.emit(f"shufflevector {v} {one}, {v} poison, <{lanes} x i32> zeroinitializer")
+        else:
+            moved = source
+        if not isinstance(moved, Register) or moved.bank != "vgpr" or not isinstance(target, Register):
+            raise Unsupported("a register-relative move that names no vector register")
+        active = values.read_exec_lanes()
+        values.flush()
+        index = self._relative_index(number, moved.index, self.settings.vector_count)
+        base = values.emit(f"getelementptr i8, ptr %st, i64 {L.VGPRS}")
+        place = values.emit(f"getelementptr {v}, ptr {base}, i32 {index}")
+        old = values.emit(f"load {v}, ptr {place}, align 64")
+        if value:
+            merged = values.emit(f"select <{self.settings.wave} x i1> {active}, {v} {value}, {v} {old}")
+            self.lines.append(f"  store {v} {merged}, ptr {place}, align 64\n")
+            values.forget_registers()
+        else:
+            self.emitter.write_vector_word(self.emitter.vector_index(target), old, False, True, None)
 
     def _write_pair(self, instruction: MachineInstruction, value: str) -> None:
         target = instruction.operands[0]
@@ -649,6 +720,7 @@ bad:
 
 attributes #0 = {{ "prefer-vector-width"="512" nounwind }}
 !0 = !{{!"branch_weights", i32 1, i32 100000}}
+!1 = !{{!"branch_weights", i32 100000, i32 1}}
 """
 
 

@@ -516,3 +516,30 @@ def test_results_do_not_depend_on_the_number_of_threads(asm: Assembler) -> None:
         asm.run(body, INPUT, 32 * 50, groups=(50,), device_options={"threads": t})[1].tolist() for t in (1, 2, 3)
     ]
     assert results[0] == results[1] == results[2] == [(4 * i) ** 2 for i in range(32 * 50)]
+
+
+def test_register_relative_moves(asm: Assembler) -> None:
+    body = """
+  v_mov_b32 v8, 100
+  v_mov_b32 v9, v2
+  s_mov_b32 m0, 1
+  v_movrels_b32 v4, v8
+  s_mov_b32 exec_lo, 0xffff
+  v_movreld_b32 v9, v8
+  s_mov_b32 exec_lo, -1
+  s_mov_b32 s9, 7
+  s_movrels_b32 s12, s8
+  s_movreld_b32 s13, s12
+  v_add_nc_u32 v3, v4, v10
+  v_add_nc_u32 v3, s14, v3
+"""
+    got = lanes(asm, body)
+    poison = 0xDEADBEEF
+    assert got.tolist() == [(int(x) + (100 if i < 16 else poison) + 7) & 0xFFFFFFFF for i, x in enumerate(X)]
+
+
+def test_register_relative_move_beyond_the_allocation(asm: Assembler) -> None:
+    from loom.device.protocol import Faulted
+
+    outcome, _ = asm.run("  s_mov_b32 m0, 90\n  v_movrels_b32 v4, v8\n  s_endpgm\n", INPUT, 1)
+    assert isinstance(outcome, Faulted) and outcome.fault.kind == "unallocated_register"
