@@ -815,6 +815,11 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
         immediates.append(DescriptorImmediate(modifier.name, modifier.width, modifier.signed, default=modifier.default))
     if not asm:
         immediates.extend(_table_immediates(row, {i.name for i in immediates}))
+    if not asm and row.mnemonic.startswith("s_barrier"):
+        # What the barrier publishes; docs/lowering.md.
+        immediates.append(DescriptorImmediate("memory", words=("workgroup", "global", "all"), default="all"))
+    if not asm and row.memory is not None:
+        immediates.extend(DescriptorImmediate(name, 1, default=0) for name in ("alias", "invariant", "volatile"))
     effects: set[str] = set()
     if row.memory is not None:
         if row.memory.kind in ("load", "atomic", "load_lds"):
