@@ -27,8 +27,6 @@ STRUCTURAL = {
     "storage": "low.storage.reserve",
     "storage_view": "low.storage.view",
     "storage_address": "low.storage.address",
-    "assume": "low.assume",
-    "const": "low.const",
 }
 
 
