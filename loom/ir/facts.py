@@ -12,89 +12,23 @@ which assumptions are true.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from loom.ir.attributes import Predicate, Ref
 from loom.ir.core import Operation, Value
-from loom.ir.types import IndexType, IntegerType, OffsetType, Type
+from loom.ir.fact_rules import I64, RULES, UNKNOWN, Facts, clip, exactly, from_predicates, range_of_type
+from loom.ir.types import I1, IndexType, IntegerType, OffsetType
 
 Subject: TypeAlias = "Value | int"
 
-_I64 = (-(1 << 63), (1 << 63) - 1)
 # How far back definitions are followed, how many linear terms are kept, and how deep a proof by known inequalities
 # may go.
 _DEPTH = 64
 _TERMS = 16
 _STEPS = 4
 _COORDINATE = 1 << 48
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """Knowledge of one integer value: ``low <= value <= high``; a multiple of ``multiple_of`` (0: it is zero)."""
-
-    low: int = _I64[0]
-    high: int = _I64[1]
-    multiple_of: int = 1
-    power_of_two: bool = False
-
-    @property
-    def constant(self) -> int | None:
-        """The value when only one is possible."""
-        return self.low if self.low == self.high else None
-
-    @property
-    def non_negative(self) -> bool:
-        """Whether the value is at least zero."""
-        return self.low >= 0
-
-    def meet(self, other: Facts) -> Facts:
-        """Both hold."""
-        return Facts(
-            max(self.low, other.low),
-            min(self.high, other.high),
-            math.lcm(self.multiple_of, other.multiple_of) if self.multiple_of and other.multiple_of else 0,
-            self.power_of_two or other.power_of_two,
-        )
-
-    def join(self, other: Facts) -> Facts:
-        """One of the two holds."""
-        return Facts(
-            min(self.low, other.low),
-            max(self.high, other.high),
-            math.gcd(self.multiple_of, other.multiple_of),
-            self.power_of_two and other.power_of_two,
-        )
-
-
-UNKNOWN = Facts()
-
-
-def exactly(value: int) -> Facts:
-    """The facts of a known value."""
-    return Facts(value, value, abs(value), value > 0 and not value & (value - 1))
-
-
-def range_of_type(type_: Type) -> Facts:
-    """What the type alone says."""
-    if isinstance(type_, IntegerType):
-        if type_.width == 1:
-            return Facts(0, 1)
-        return Facts(-(1 << (type_.width - 1)), (1 << (type_.width - 1)) - 1)
-    if isinstance(type_, OffsetType):
-        return Facts(0, _I64[1])
-    return UNKNOWN
-
-
-def _clip(facts: Facts, type_: Type) -> Facts:
-    """Arithmetic that may leave the type's range wraps: then only what survives wrapping is kept."""
-    limits = range_of_type(type_)
-    if facts.low < limits.low or facts.high > limits.high:
-        # A wrapped value keeps the divisibility by powers of two.
-        return Facts(limits.low, limits.high, _twos(facts))
-    return facts
 
 
 # Linear forms: constant + sum of coefficient * value
@@ -156,7 +90,7 @@ class FactAnalysis:
         if op is None:
             return self._argument(value)
         name = op.definition.name
-        rule = _RULES.get(name)
+        rule = RULES.get(name)
         if rule is not None:
             return rule(self, op, value)
         if name in ("index.assume", "scalar.assume", "low.assume"):
@@ -187,7 +121,7 @@ class FactAnalysis:
         if key.name == "config.def" and isinstance(value, int) and not isinstance(value, bool):
             return exactly(value)
         where: Any = key.attributes.get("where", ())
-        return _from_predicates(where, 0, lambda ref: UNKNOWN)
+        return from_predicates(where, 0, lambda ref: UNKNOWN)
 
     def _argument(self, value: Value) -> Facts:
         block = value.block
@@ -204,7 +138,7 @@ class FactAnalysis:
         if "module_level" in op.definition.traits and block is block.parent.blocks[0]:
             which = "launch_where" if block.parent is not op.regions[0] else "where"
             where: Any = op.attributes.get(which, ())
-            facts = _from_predicates(where, value.index, lambda ref: self._bound(block.arguments, ref))
+            facts = from_predicates(where, value.index, lambda ref: self._bound(block.arguments, ref))
             return facts
         return UNKNOWN
 
@@ -242,7 +176,7 @@ class FactAnalysis:
         if step is not None and trips is not None and step.low >= 0:
             # A running sum: each trip adds at most the step's greatest value.
             multiple = math.gcd(start.multiple_of, step.multiple_of)
-            return _clip(Facts(start.low, start.high + trips * step.high, multiple), argument.type)
+            return clip(Facts(start.low, start.high + trips * step.high, multiple), argument.type)
         # Where the definition leads back to the argument, only its type is used, so the join holds in every trip.
         return start.join(self.facts_of(following))
 
@@ -255,14 +189,14 @@ class FactAnalysis:
 
     def _trip_bound(self, op: Operation) -> int | None:
         low, high, step = (self.facts_of(op.operand(n)) for n in ("lower", "upper", "step"))
-        if high.high >= _I64[1] or low.low <= _I64[0] or step.low <= 0:
+        if high.high >= I64[1] or low.low <= I64[0] or step.low <= 0:
             return None
         return max(0, -(-(high.high - low.low) // step.low))
 
     def _assumed(self, op: Operation, value: Value) -> Facts:
         source = op.operands[value.index]
         predicates: Any = op.attributes.get("predicates", ())
-        said = _from_predicates(predicates, value.index, lambda ref: self.facts_of(op.operands[ref.index]))
+        said = from_predicates(predicates, value.index, lambda ref: self.facts_of(op.operands[ref.index]))
         return self.facts_of(source).meet(said)
 
     # Linear forms
@@ -299,9 +233,13 @@ class FactAnalysis:
         facts = self.facts_of(value)
         if facts.constant is not None:
             return Linear(facts.constant, ())
-        if op is None or not isinstance(value.type, IndexType | OffsetType):
+        if op is None:
             return itself
         name = op.definition.name
+        if isinstance(value.type, IntegerType):
+            return self._linearize_integer(op, itself)
+        if not isinstance(value.type, IndexType | OffsetType):
+            return itself
         if name == "index.assume":
             source = op.operands[value.index]
             form = self.linear(source)
@@ -309,7 +247,11 @@ class FactAnalysis:
             return form
         if name == "index.cast":
             source = op.operands[0]
-            if not isinstance(source.type, IndexType | OffsetType):
+            if (
+                isinstance(source.type, IntegerType)
+                and isinstance(value.type, OffsetType)
+                and self.facts_of(source).low < 0
+            ):
                 return itself
             self._through[value] = self._through.get(source, frozenset())
             return self.linear(source)
@@ -328,6 +270,22 @@ class FactAnalysis:
         base, factor = (a, b.constant) if not b.terms else (b, a.constant)
         product = Linear(0, ()).plus(base, factor)
         return product.plus(forms[2]) if name == "index.madd" else product
+
+    def _linearize_integer(self, op: Operation, itself: Linear) -> Linear:
+        """Fixed-width integers: only where nothing wraps for sure."""
+        name = op.definition.name
+        source = op.operands[0] if op.operands else None
+        if name in ("index.cast", "scalar.trunci") and source is not None:
+            limits, facts = range_of_type(op.results[0].type), self.facts_of(source)
+            fits = limits.low <= facts.low and facts.high <= limits.high
+            return self.linear(source) if fits else itself
+        if name == "scalar.extsi" and source is not None and source.type is not I1:
+            return self.linear(source)
+        flags = op.attributes.get("overflow")
+        if name in ("scalar.addi", "scalar.subi") and isinstance(flags, tuple) and "nsw" in flags:
+            a, b = (self.linear(v) for v in op.operands)
+            return a.plus(b, 1 if name == "scalar.addi" else -1)
+        return itself
 
     def linear_facts(self, form: Linear) -> Facts:
         """Return the facts of a linear form, by interval arithmetic over its terms."""
@@ -363,7 +321,7 @@ class FactAnalysis:
         if predicate == "mul":
             return self._multiple(arguments[0], arguments[1])
         if predicate == "finite":
-            return None
+            return self._finite(arguments[0])
         a, b = arguments[0], arguments[1]
         if predicate[0] == "u":
             signed_a, signed_b = self.prove("ge", (a, 0), at), self.prove("ge", (b, 0), at)
@@ -402,6 +360,17 @@ class FactAnalysis:
         if facts.power_of_two:
             return True
         return False if facts.high <= 0 else None
+
+    def _finite(self, a: Subject) -> bool | None:
+        op = a.defining_op if isinstance(a, Value) else None
+        if op is not None and op.name == "scalar.constant":
+            literal = op.attributes["value"]
+            return isinstance(literal, int | float) and math.isfinite(literal)
+        if op is not None and op.name == "scalar.assume" and isinstance(a, Value):
+            predicates: Any = op.attributes.get("predicates", ())
+            if any(p.name == "finite" and p.arguments[0] == Ref(a.index) for p in predicates):
+                return True
+        return None
 
     def _multiple(self, a: Subject, n: Subject) -> bool | None:
         number = self.facts_of(n).constant
@@ -523,7 +492,7 @@ class FactAnalysis:
             return self._condition_forms(op.operands[0], False) + self._condition_forms(op.operands[1], False)
         if op.name == "scalar.ori" and negated:
             return self._condition_forms(op.operands[0], True) + self._condition_forms(op.operands[1], True)
-        if op.name != "index.cmp":
+        if op.name not in ("index.cmp", "scalar.cmpi"):
             return []
         predicate = str(op.attributes["predicate"])
         if negated:
@@ -575,267 +544,6 @@ def _dominates(a: Operation, b: Operation) -> bool:
             return inner is not a and a.is_before(inner)
         inner = inner.parent_op
     return False
-
-
-def _from_predicates(predicates: Sequence[Predicate], index: int, facts_of: Callable[[Ref], Facts]) -> Facts:
-    """Return what predicates say of the value they call ``Ref(index)``."""
-    facts = UNKNOWN
-
-    def known(argument: int | float | Ref) -> Facts:
-        if isinstance(argument, Ref):
-            return facts_of(argument) if argument.index != index else UNKNOWN
-        return exactly(int(argument)) if isinstance(argument, int) else UNKNOWN
-
-    for p in predicates:
-        arguments = p.arguments
-        position = next((i for i, a in enumerate(arguments) if isinstance(a, Ref) and a.index == index), None)
-        if position is None:
-            continue
-        if p.name == "pow2":
-            facts = facts.meet(Facts(1, _I64[1], 1, True))
-        elif p.name == "mul" and position == 0:
-            multiple = known(arguments[1]).constant
-            if multiple is not None and multiple > 0:
-                facts = facts.meet(Facts(multiple_of=multiple))
-        elif p.name == "range" and position == 0:
-            facts = facts.meet(Facts(known(arguments[1]).low, known(arguments[2]).high))
-        elif len(arguments) == 2:
-            other = known(arguments[1 - position])
-            name = p.name if position == 0 else _SWAPPED.get(p.name, p.name)
-            if name == "eq":
-                facts = facts.meet(other)
-            elif name in ("ge", "min"):
-                facts = facts.meet(Facts(low=other.low))
-            elif name == "gt":
-                facts = facts.meet(Facts(low=other.low + 1))
-            elif name in ("le", "max"):
-                facts = facts.meet(Facts(high=other.high))
-            elif name == "lt":
-                facts = facts.meet(Facts(high=other.high - 1))
-    return facts
-
-
-_SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "min": "le", "max": "ge"}
-
-# Transfer rules, one an op
-
-_Rule: TypeAlias = "Callable[[FactAnalysis, Operation, Value], Facts]"
-
-
-def _constant(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
-    literal = op.attributes["value"]
-    if isinstance(literal, bool):
-        return exactly(int(literal))
-    if not isinstance(literal, int) or not isinstance(value.type, IntegerType | IndexType | OffsetType):
-        return UNKNOWN
-    if isinstance(value.type, IntegerType):
-        width = value.type.width
-        literal &= (1 << width) - 1
-        if width > 1 and literal >> (width - 1):
-            literal -= 1 << width
-    return exactly(literal)
-
-
-def _binary(function: Callable[[Facts, Facts], Facts]) -> _Rule:
-    def rule(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
-        a, b = analysis.facts_of(op.operands[0]), analysis.facts_of(op.operands[1])
-        return _clip(function(a, b), value.type)
-
-    return rule
-
-
-def _add(a: Facts, b: Facts) -> Facts:
-    return Facts(a.low + b.low, a.high + b.high, math.gcd(a.multiple_of, b.multiple_of))
-
-
-def _subtract(a: Facts, b: Facts) -> Facts:
-    return Facts(a.low - b.high, a.high - b.low, math.gcd(a.multiple_of, b.multiple_of))
-
-
-def _multiply(a: Facts, b: Facts) -> Facts:
-    corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-    return Facts(min(corners), max(corners), a.multiple_of * b.multiple_of, a.power_of_two and b.power_of_two)
-
-
-def _divide(a: Facts, b: Facts) -> Facts:
-    # Dividend at least 0 and divisor greater than 0 are the op's conditions.
-    low, high = max(a.low, 0), max(a.high, 0)
-    least, most = max(b.low, 1), max(b.high, 1)
-    divisor = b.constant
-    multiple = a.multiple_of // divisor if divisor and divisor > 0 and a.multiple_of % divisor == 0 else 1
-    return Facts(low // most, high // least, multiple)
-
-
-def _remainder(a: Facts, b: Facts) -> Facts:
-    low, high = max(a.low, 0), max(a.high, 0)
-    if b.constant and b.constant > 0 and high < b.constant:
-        return Facts(low, high, a.multiple_of)
-    return Facts(0, min(high, max(b.high, 1) - 1), math.gcd(a.multiple_of, b.multiple_of))
-
-
-def _minimum(a: Facts, b: Facts) -> Facts:
-    return Facts(min(a.low, b.low), min(a.high, b.high), math.gcd(a.multiple_of, b.multiple_of))
-
-
-def _maximum(a: Facts, b: Facts) -> Facts:
-    return Facts(max(a.low, b.low), max(a.high, b.high), math.gcd(a.multiple_of, b.multiple_of))
-
-
-def _twos(facts: Facts) -> int:
-    """The largest power of two that divides the value for sure."""
-    return facts.multiple_of & -facts.multiple_of if facts.multiple_of else 1 << 62
-
-
-def _and(a: Facts, b: Facts) -> Facts:
-    twos = max(_twos(a), _twos(b))
-    if a.low >= 0 and b.low >= 0:
-        return Facts(0, min(a.high, b.high), twos)
-    if a.low >= 0 or b.low >= 0:
-        return Facts(0, a.high if a.low >= 0 else b.high, twos)
-    return Facts(multiple_of=twos)
-
-
-def _or(a: Facts, b: Facts) -> Facts:
-    twos = min(_twos(a), _twos(b))
-    if a.low >= 0 and b.low >= 0:
-        bits = max(a.high.bit_length(), b.high.bit_length())
-        return Facts(max(a.low, b.low), (1 << bits) - 1, twos)
-    return Facts(multiple_of=twos)
-
-
-def _xor(a: Facts, b: Facts) -> Facts:
-    either = _or(a, b)
-    return (
-        Facts(0, either.high, either.multiple_of)
-        if a.low >= 0 and b.low >= 0
-        else Facts(multiple_of=either.multiple_of)
-    )
-
-
-def _shift_left(a: Facts, b: Facts) -> Facts:
-    if not 0 <= b.low <= b.high <= 62:
-        return UNKNOWN
-    corners = [x << y for x in (a.low, a.high) for y in (b.low, b.high)]
-    return Facts(min(corners), max(corners), a.multiple_of << b.low)
-
-
-def _shift_right(a: Facts, b: Facts) -> Facts:
-    if a.low < 0 or not 0 <= b.low <= b.high <= 63:
-        return UNKNOWN
-    multiple = 1
-    if b.constant is not None and a.multiple_of % (1 << b.constant) == 0:
-        multiple = a.multiple_of >> b.constant
-    return Facts(a.low >> b.high, a.high >> b.low, multiple)
-
-
-def _multiply_add(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
-    a, b, c = (analysis.facts_of(v) for v in op.operands)
-    return _clip(_add(_clip(_multiply(a, b), value.type), c), value.type)
-
-
-def _cast(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
-    source = op.operands[0]
-    facts = analysis.facts_of(source)
-    if isinstance(value.type, OffsetType) and isinstance(source.type, IntegerType) and facts.low < 0:
-        return Facts(0, (1 << source.type.width) - 1) if source.type.width < 64 else Facts(0, _I64[1])
-    return _clip(facts, value.type)
-
-
-def _unsigned_extend(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
-    source = op.operands[0]
-    facts = analysis.facts_of(source)
-    if facts.low >= 0:
-        return facts
-    assert isinstance(source.type, IntegerType)
-    return Facts(0, (1 << source.type.width) - 1)
-
-
-def _select(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
-    return analysis.facts_of(op.operands[1]).join(analysis.facts_of(op.operands[2]))
-
-
-def _identifier(analysis: FactAnalysis, op: Operation, value: Value) -> Facts:
-    """Ids and counts of the launch, bounded by the workgroup size where it is constant."""
-    name = op.definition.name
-    size = _workgroup_size(analysis, op)
-    axis = "xyz".find(str(op.attributes.get("dimension", "x")))
-    extent = size[axis] if size is not None else None
-    if name == "kernel.workitem.id":
-        return Facts(0, extent.high - 1 if extent is not None else (1 << 31) - 1)
-    if name == "kernel.workgroup.size":
-        return extent if extent is not None else Facts(1, (1 << 31) - 1)
-    if name in ("kernel.subgroup.lane.id",):
-        return Facts(0, 63)
-    if name in ("kernel.subgroup.size", "target.subgroup.size"):
-        return Facts(1, 64, 1, True)
-    if name in ("kernel.workgroup.count", "kernel.subgroup.count"):
-        return Facts(1, (1 << 32) - 1)
-    if name == "kernel.workitem.dispatch.id":
-        return Facts(0, (1 << 62))
-    return Facts(0, (1 << 32) - 1)
-
-
-def _workgroup_size(analysis: FactAnalysis, op: Operation) -> list[Facts] | None:
-    parent: Operation | None = op.parent_op
-    while parent is not None and parent.name != "kernel.def":
-        parent = parent.parent_op
-    if parent is None or not parent.regions[0].blocks:
-        return None
-    ender = parent.regions[0].blocks[0].last
-    if ender is None or ender.name != "kernel.launch.config":
-        return None
-    sizes = ender.operand_group("workgroup_size")
-    if len(sizes) != 3:
-        return None
-    return [analysis.facts_of(v).meet(Facts(1, (1 << 31) - 1)) for v in sizes]
-
-
-_RULES: dict[str, _Rule] = {
-    "index.constant": _constant,
-    "scalar.constant": _constant,
-    "check.literal": _constant,
-    "index.add": _binary(_add),
-    "index.sub": _binary(_subtract),
-    "index.mul": _binary(_multiply),
-    "index.scale": _binary(_multiply),
-    "index.div": _binary(_divide),
-    "index.rem": _binary(_remainder),
-    "index.min": _binary(_minimum),
-    "index.max": _binary(_maximum),
-    "index.andi": _binary(_and),
-    "index.ori": _binary(_or),
-    "index.xori": _binary(_xor),
-    "index.shli": _binary(_shift_left),
-    "index.shrui": _binary(_shift_right),
-    "index.shrsi": _binary(_shift_right),
-    "index.madd": _multiply_add,
-    "index.cast": _cast,
-    "scalar.addi": _binary(_add),
-    "scalar.subi": _binary(_subtract),
-    "scalar.muli": _binary(_multiply),
-    "scalar.minsi": _binary(_minimum),
-    "scalar.maxsi": _binary(_maximum),
-    "scalar.andi": _binary(_and),
-    "scalar.ori": _binary(_or),
-    "scalar.xori": _binary(_xor),
-    "scalar.shli": _binary(_shift_left),
-    "scalar.shrui": _binary(_shift_right),
-    "scalar.shrsi": _binary(_shift_right),
-    "scalar.extsi": lambda analysis, op, value: analysis.facts_of(op.operands[0]),
-    "scalar.extui": _unsigned_extend,
-    "scalar.trunci": lambda analysis, op, value: _clip(analysis.facts_of(op.operands[0]), value.type),
-    "scf.select": _select,
-    "kernel.workitem.id": _identifier,
-    "kernel.workgroup.id": _identifier,
-    "kernel.workgroup.size": _identifier,
-    "kernel.workgroup.count": _identifier,
-    "kernel.workitem.dispatch.id": _identifier,
-    "kernel.subgroup.id": _identifier,
-    "kernel.subgroup.count": _identifier,
-    "kernel.subgroup.size": _identifier,
-    "kernel.subgroup.lane.id": _identifier,
-    "target.subgroup.size": _identifier,
-}
 
 
 def facts_of(value: Subject, analysis: FactAnalysis | None = None) -> Facts:

@@ -282,3 +282,46 @@ def test_facts_and_proofs_are_sound(seed: int) -> None:
 @pytest.mark.parametrize("predicate", ["eq", "lt", "le"])
 def test_plain_integers_can_be_compared(predicate: str) -> None:
     assert prove(predicate, [3, 3]) is (predicate != "lt")
+
+
+def test_casts_and_signed_arithmetic_are_seen_through() -> None:
+    v = body(
+        """
+  %i = index.cast %x : i32 to index
+  %j = index.cast %y : i32 to index
+  %c = scalar.cmpi slt, %x, %y : i32
+  %one = scalar.constant 1 : i32
+  %z = scalar.addi<nsw> %x, %one : i32
+  %w = scalar.addi %x, %one : i32
+  %k = index.cast %z : i32 to index
+  scf.if %c {
+    %inside = index.add %i, %i : index
+  }
+""",
+        "%x: i32, %y: i32",
+    )
+    inside = v["inside"].defining_op
+    assert prove("lt", [v["i"], v["j"]], at=inside) is True
+    assert prove("le", [v["k"], v["j"]], at=inside) is True
+    assert prove("lt", [v["i"], v["j"]]) is None
+    assert prove("lt", [v["x"], v["z"]]) is True
+    assert prove("lt", [v["x"], v["w"]]) is None
+    assert (facts_of(v["i"]).low, facts_of(v["i"]).high) == (-(1 << 31), (1 << 31) - 1)
+
+
+def test_finite_floats() -> None:
+    v = body(
+        """
+  %c = scalar.constant 1.5 : f32
+  %d = scalar.constant inf : f32
+  %e = scalar.assume %x [finite(%x)] : f32
+""",
+        "%x: f32",
+    )
+    assert [prove("finite", [v[n]]) for n in "cdex"] == [True, False, True, None]
+
+
+def test_sign_extending_a_bit_gives_zero_or_minus_one() -> None:
+    v = body("  %w = scalar.extsi %p : i1 to i32\n  %u = scalar.extui %p : i1 to i32\n", "%p: i1")
+    assert (facts_of(v["w"]).low, facts_of(v["w"]).high) == (-1, 0)
+    assert (facts_of(v["u"]).low, facts_of(v["u"]).high) == (0, 1)
