@@ -61,6 +61,7 @@ class Namer:
         self.kernarg = kernarg
         self.pieces: dict[Value, int] = {}
         self.pointers: dict[Value, str] = {}
+        self._given: dict[str, int] = {}
 
     def run(self) -> None:
         """Give names and comments; what is already named stays."""
@@ -76,6 +77,14 @@ class Namer:
         for block in self.body.region.blocks:
             self._carried(block)
 
+    def _give(self, value: Value, name: str) -> None:
+        """Name a value that has no name; names that were given before get a number."""
+        if value.name is not None:
+            return
+        count = self._given.get(name, 0)
+        self._given[name] = count + 1
+        value.name = f"{name}_{count}" if count else name
+
     def _argument_value(self, value: Value, offset: int) -> None:
         """Name a value that holds kernarg bytes from ``offset``; remember which bytes."""
         assert isinstance(value.type, RegisterType)
@@ -85,16 +94,16 @@ class Namer:
         if len(covered) == 1:
             argument = covered[0]
             if argument.size <= size:
-                value.name = value.name or argument.name
+                self._give(value, argument.name)
                 if argument.pointer and argument.offset == offset:
                     self.pointers[value] = argument.name
             else:
                 half = "lo" if offset == argument.offset else "hi"
-                value.name = value.name or f"{argument.name}_{half}"
+                self._give(value, f"{argument.name}_{half}")
                 if argument.pointer:
                     self.pointers[value] = argument.name
         elif covered:
-            value.name = value.name or "arguments"
+            self._give(value, "arguments")
 
     def _instruction(self, op: Operation, instruction: MachineInstruction) -> None:
         row = instruction.row
@@ -107,9 +116,9 @@ class Namer:
             self._memory(op, instruction)
             return
         if mnemonic.endswith(("_saveexec_b32", "_saveexec_b64")):
-            op.results[0].name = op.results[0].name or "saved_exec"
+            self._give(op.results[0], "saved_exec")
         elif mnemonic.startswith("v_cmp_"):
-            op.results[0].name = op.results[0].name or "mask"
+            self._give(op.results[0], "mask")
         elif mnemonic == "s_waitcnt":
             self._waits(op, instruction)
         elif mnemonic.startswith("s_barrier"):
@@ -161,14 +170,11 @@ class Namer:
             if slot.name in memory.address:
                 if value in self.pointers:
                     target = self.pointers[value]
-                elif value.name is None:
-                    value.name = _ADDRESS_NAMES.get((memory.space, slot.name)) or (
-                        "lds_address" if memory.space == "lds" else "address"
-                    )
+                else:
+                    plain = "lds_address" if memory.space == "lds" else "address"
+                    self._give(value, _ADDRESS_NAMES.get((memory.space, slot.name), plain))
         if memory.result is not None and op.results and memory.kind in ("load", "atomic"):
-            result = op.results[0]
-            if result.name is None:
-                result.name = f"{target}_data" if target else "lds_data" if memory.space == "lds" else "data"
+            self._give(op.results[0], f"{target}_data" if target else "lds_data" if memory.space == "lds" else "data")
         if target:
             what = {"load": "from", "store": "to"}.get(memory.kind, "at")
             op.comments = (*op.comments, f"// {memory.kind} {memory.bytes} bytes {what} {target}")
@@ -181,9 +187,8 @@ class Namer:
             chain = self._accumulation(argument, block)
             if chain is None:
                 continue
-            argument.name = "accumulator"
-            for value in chain:
-                value.name = value.name or "accumulator"
+            for value in (argument, *chain):
+                self._give(value, "accumulator")
 
     @staticmethod
     def _accumulation(argument: Value, block: Block) -> list[Value] | None:
