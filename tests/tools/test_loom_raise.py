@@ -2,15 +2,21 @@ from __future__ import annotations
 
 import importlib
 import json
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from loom.tools.loom_raise import run
 from loom.tools.raise_commands import COMMANDS
+
+
+def spent() -> float:
+    """Seconds of processor time of all children that ended: what a busy machine does not change."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
@@ -41,11 +47,11 @@ def test_an_unknown_command_is_bad_usage() -> None:
 def test_start_takes_less_than_three_tenths_of_a_second() -> None:
     best = 9.0
     for _ in range(5):
-        started = time.perf_counter()
+        started = spent()
         subprocess.run(
             [sys.executable, "-m", "loom.tools.loom_raise", "store", "--help"], capture_output=True, check=True
         )
-        best = min(best, time.perf_counter() - started)
+        best = min(best, spent() - started)
     assert best < 0.3
 
 

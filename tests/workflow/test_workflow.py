@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import resource
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,12 @@ import pytest
 from tests.workflow.trees import CONFIG, Tree, make_tree
 
 pytestmark = pytest.mark.xdist_group("workflow")
+
+
+def spent() -> float:
+    """Seconds of processor time of all children that ended: what a busy machine does not change."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 @pytest.fixture
@@ -83,9 +89,9 @@ def test_planning_all_workloads_takes_less_than_three_seconds(repository: Path, 
     tree = make_tree(tmp_path / "all", *names)
     best = 99.0
     for _ in range(3):
-        started = time.perf_counter()
+        started = spent()
         done = tree.snakemake("--dry-run", "--quiet")
-        best = min(best, time.perf_counter() - started)
+        best = min(best, spent() - started)
         assert done.returncode == 0, done.stderr
     assert best < 3.0
 
