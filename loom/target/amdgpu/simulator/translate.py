@@ -469,7 +469,7 @@ class Translator:
         return False
 
     def _relative_index(self, number: int, first: int, limit: int) -> str:
-        """Register number ``first + M0``; a number beyond ``limit`` is recorded as a fault and replaced by ``first``."""
+        """Register number ``first + M0``; from ``limit`` on it is a fault, which ends the wave."""
         values = self.values
         index = values.emit(f"add i32 {values.read_scalar(L.M0)}, {first}")
         inside = values.emit(f"icmp ult i32 {index}, {limit}")
