@@ -15,7 +15,7 @@ from loom.ir.types import Type
 from loom.text.format import OpState, program_of
 from loom.text.lexer import END, Source
 from loom.text.literals import parse_string
-from loom.text.reader import ERROR_LIMIT, ParseFailure, Reader, TooManyErrors, flatten
+from loom.text.reader import ERROR_LIMIT, ParseFailure, Reader, TooManyErrors, UnclosedRegion, flatten
 
 # Older names of ops → what they are called now.
 OLDER_NAMES = {
@@ -214,6 +214,8 @@ class Parser(Reader):
                     op.blank_before, op.comments = trivia[start]
                     self.kept.add(start)
                 block.append(op)
+            except UnclosedRegion:
+                raise
             except ParseFailure as failure:
                 if failure.diagnostic.code in ("PARSE/004", "PARSE/005"):
                     raise
@@ -447,11 +449,16 @@ class Parser(Reader):
                 f"{definition.name} cannot stand at module level",
                 hint="put it into a function, kernel or check",
             )
-        self.fail(
+        diagnostic = self.diagnose(
             "PARSE/003",
             f"{definition.name} can stand at module level only",
             hint="is a '}' missing before it?",
         )
+        if self.source.span(self.i).column == 1:
+            # Values that wait for a definition would only repeat the error.
+            self.forward = {}
+            raise UnclosedRegion(diagnostic)
+        raise ParseFailure(diagnostic)
 
     def _written_location(self, op: Operation) -> None:
         start = self.i
@@ -512,7 +519,8 @@ class Parser(Reader):
                 self.report(failure.diagnostic)
                 if failure.diagnostic.code in ("PARSE/004", "PARSE/005"):
                     return
-                self.recover(start)
+                if not isinstance(failure, UnclosedRegion):
+                    self.recover(start)
         self.module.aliases = dict(self.aliases)
         if self.i in trivia:
             self.module.trailing_comments = trivia[self.i][1]

@@ -44,6 +44,10 @@ class ParseFailure(Exception):
         self.diagnostic = diagnostic
 
 
+class UnclosedRegion(ParseFailure):
+    """A new symbol begins at the margin while regions are open: reading goes on there, at module level."""
+
+
 class TooManyErrors(Exception):
     """Ends the reading of a file that has reached the limit of diagnostics."""
 

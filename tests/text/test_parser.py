@@ -131,3 +131,18 @@ def test_canonical_instructions_may_stand_in_asm_bodies() -> None:
     loom.verify(module)
     printed = loom.print_module(module)
     assert printed == text
+
+
+def test_a_missing_brace_is_one_error_and_the_rest_is_read() -> None:
+    text = """func.def @f(%c: i1) {
+  scf.if %c {
+    scf.schedule.fence
+  func.return
+}
+
+func.def @g(%c: i1) {
+  %x = scalar.nothing %c : i1
+  func.return
+}
+"""
+    assert places(text) == [(7, 1, "PARSE/003"), (8, 8, "PARSE/002")]
