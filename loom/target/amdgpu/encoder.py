@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from loom.diagnostics import error
 from loom.target.amdgpu.decoder import LEGAL_VALUES
-from loom.target.amdgpu.encoding import CannotEncode, CompiledEncoding, CompiledSet, compiled, describe_refusal
+from loom.target.amdgpu.encoding import MATRIX_UNITS, CannotEncode, CompiledEncoding, CompiledSet, compiled, describe_refusal
 from loom.target.amdgpu.instruction import Encoding
 from loom.target.amdgpu.machine import (
     OFF,
@@ -134,7 +134,7 @@ class Encoder:
             raise _Refused("ENCODE/001", f"{instruction.row.mnemonic} takes {len(encoding.codecs)} operands, not {len(operands)}")
         if instruction.y is not None:
             return self._pair(encoding, instruction)
-        word, literal = self._operands(encoding, operands)
+        word, literal = self._operands(encoding, operands, instruction.modifiers)
         word |= encoding.start
         if instruction.modifiers:
             word = self._modifiers(encoding, instruction, word)
@@ -143,7 +143,9 @@ class Encoder:
         code = word.to_bytes(encoding.size, "little")
         return code if literal is None else code + literal.to_bytes(4, "little")
 
-    def _operands(self, encoding: CompiledEncoding, operands: Sequence[Operand]) -> tuple[int, int | None]:
+    def _operands(
+        self, encoding: CompiledEncoding, operands: Sequence[Operand], modifiers: dict[str, int]
+    ) -> tuple[int, int | None]:
         word = 0
         literal: int | None = None
         scalars = 0
@@ -193,9 +195,24 @@ class Encoder:
                 raise _Refused(code, str(reason)) from None
             if type(operand) is Register and operand.bank in _SCALAR_BANKS:
                 scalars += 1
+        if len(encoding.shared_choice) > 1:
+            banks = {o.bank for i in encoding.shared_choice if type(o := operands[i]) is Register and o.bank in ("vgpr", "agpr")}
+            if len(banks) > 1:
+                names = " and ".join(encoding.row.slots[index].name for index in encoding.shared_choice)
+                raise _Refused("ENCODE/001", f"{names} of {encoding.row.mnemonic} must all be vector registers or all accumulators: one bit chooses")
+        if "f8f6f4" in encoding.row.mnemonic:
+            self._check_matrix_sizes(encoding, operands, modifiers)
         if scalars > 1 and encoding.row.mnemonic.startswith("v_"):
             self._constant_bus(encoding, operands, literal)
         return word, literal
+
+    @staticmethod
+    def _check_matrix_sizes(encoding: CompiledEncoding, operands: Sequence[Operand], modifiers: dict[str, int]) -> None:
+        for name, selector in (("src0", "cbsz"), ("src1", "blgp")):
+            operand = operands[encoding.row.slot_index(name)]
+            units = MATRIX_UNITS.get(modifiers.get(selector, 0))
+            if units is None or (isinstance(operand, Register) and operand.units != units):
+                raise _Refused("ENCODE/001", f"{name} of {encoding.row.mnemonic} has {units} registers when {selector} is {modifiers.get(selector, 0)}")
 
     def _lenient(self, encoding: CompiledEncoding, index: int, operand: Operand) -> int | None:
         """Operands that mean a listed one: a true16 operand without a half is the low half; ``null`` of another width."""
@@ -270,8 +287,8 @@ class Encoder:
         assert second is not None
         entry = self._vopd_half(second, "VOPDY")
         first_entry = self._vopd_half(instruction, "VOPDX")
-        word, literal = self._operands(first_entry, instruction.operands)
-        word_y, literal_y = self._operands(entry, second.operands)
+        word, literal = self._operands(first_entry, instruction.operands, {})
+        word_y, literal_y = self._operands(entry, second.operands, {})
         if literal is not None and literal_y is not None and literal != literal_y:
             raise _Refused("ENCODE/004", f"the halves carry different literals, {literal:#x} and {literal_y:#x}: a pair carries one")
         literal = literal_y if literal is None else literal

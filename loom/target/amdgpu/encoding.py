@@ -83,10 +83,19 @@ class CompiledEncoding:
         self.rules: list[Rule | None] = []
         self.slot_codecs: list[SlotCodec | None] = []
         owned = 0
+        to_lds = any(modifier.name == "lds" for modifier in encoding.modifiers)
+        #: Slots whose registers share the bit that chooses accumulators: all or none of them.
+        self.shared_choice = tuple(
+            index
+            for index, text in enumerate(codecs)
+            if (text[:2] in ("va", "vc", "sc", "ra") and text[2:3].isdigit()) or (to_lds and names[index] == "vdata")
+        )
         with_status = any(modifier.name == "tfe" for modifier in encoding.modifiers)
         for index, (name, text) in enumerate(zip(names, codecs, strict=True)):
             if with_status and name == "vdata":
                 codecs[index] = text = "t" + text[1:]
+            if to_lds and name == "vdata":
+                codecs[index] = text = "l" + text[2:]
             owned |= self._add_slot(owner, index, name, text)
         self.modifiers: list[tuple[str, Field, ModifierField]] = []
         modifier_mask = 0
@@ -137,8 +146,13 @@ class CompiledEncoding:
             special, rule = _immediate(field, int(body[1:]), body[0] == "i")  # type: ignore[arg-type]
         elif body == "br":
             special, rule = _branch(field)  # type: ignore[arg-type]
-        elif body in _ADDRESS or (body[0] == "t" and name == "vdata"):
-            made = _ADDRESS[body](self, owner, accept) if body in _ADDRESS else _status_data(self, owner, int(body[1:]))
+        elif body in _ADDRESS or (body[0] in "tl" and name == "vdata") or body.startswith("sx"):
+            if body in _ADDRESS:
+                made = _ADDRESS[body](self, owner, accept)
+            elif body.startswith("sx"):
+                made = _sized_source(self, owner, name)
+            else:
+                made = (_status_data if body[0] == "t" else _lds_data)(self, owner, int(body[1:]))
             special, rule, bits = made
             self.extract.append(None)
             self.special.append(special)
@@ -458,6 +472,58 @@ def _returned(units: int, accumulators: bool) -> Callable[[CompiledEncoding, Com
         return decode, encode, 255 << shift
 
     return make
+
+
+def _lds_data(encoding: CompiledEncoding, owner: CompiledSet, units: int) -> Address:
+    """Data of a buffer load that may go to LDS instead (``lds``): then there is no register."""
+    shift = encoding.format.fields["vdata"].pieces[0][0]
+    acc = encoding.format.fields["acc"].pieces[0][0]
+    to_lds = encoding.format.fields["lds"].pieces[0][0]
+    values = codec.accumulator_list(owner.generation, units)
+
+    def decode(word: int) -> Operand | None:
+        value = word >> shift & 255 | (word >> acc & 1) << 8
+        if word >> to_lds & 1:
+            return OFF if value == 0 else None
+        return values[value]
+
+    def encode(operand: Operand) -> int:
+        if operand is OFF:
+            return 1 << to_lds
+        if not isinstance(operand, Register) or operand not in values:
+            raise CannotEncode(f"{describe(operand)} cannot be the vdata: {units} vector registers are wanted")
+        return operand.index << shift | (operand.bank == "agpr") << acc
+
+    return decode, encode, 255 << shift | 1 << acc
+
+
+MATRIX_UNITS = {0: 8, 1: 8, 2: 6, 3: 6, 4: 4}
+"""Registers of an A or B operand by number format (``cbsz``, ``blgp``): FP8, BF8, FP6, BF6, FP4."""
+
+
+def _sized_source(encoding: CompiledEncoding, owner: CompiledSet, name: str) -> Address:
+    """A or B of an f8f6f4 matrix instruction: its size follows from the number format in ``cbsz`` or ``blgp``."""
+    fields = encoding.format.fields
+    shift = fields[name].pieces[0][0]
+    format_shift = fields["cbsz" if name == "src0" else "blgp"].pieces[0][0]
+    acc = fields["acc"].pieces[0][0] + (name == "src1")
+    lists = {
+        (bank, units): codec.vector_list(owner.generation, bank, units) for bank in ("vgpr", "agpr") for units in (4, 6, 8)
+    }
+
+    def decode(word: int) -> Operand | None:
+        code = word >> shift & 511
+        units = MATRIX_UNITS.get(word >> format_shift & 7)
+        if code < 256 or units is None:
+            return None
+        return lists["agpr" if word >> acc & 1 else "vgpr", units][code - 256]
+
+    def encode(operand: Operand) -> int:
+        if not isinstance(operand, Register) or operand not in lists.get((operand.bank, operand.units), ()):
+            raise CannotEncode(f"{describe(operand)} cannot be {name}: 4, 6 or 8 vector registers are wanted")
+        return (operand.index + 256) << shift | (operand.bank == "agpr") << acc
+
+    return decode, encode, 511 << shift | 1 << acc
 
 
 def _status_data(encoding: CompiledEncoding, owner: CompiledSet, units: int) -> Address:

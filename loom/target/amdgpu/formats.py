@@ -144,8 +144,8 @@ DS2 64 - fix=26:6:0x36 op=18:8 vdst=56:8 addr=32:8 data0=40:8 data1=48:8 !offset
 FLAT 96 - fix=24:8:0xec op=14:8 vdst=32:8 vaddr=64:8 vdata=55:8 saddr=0:7 !offset=72:24s !scope=50:2 !th=52:3 !nv=7:1
 SCRATCH 96 - fix=24:8:0xed op=14:8 vdst=32:8 vaddr=64:8 vdata=55:8 saddr=0:7 !sve=49:1 !offset=72:24s !scope=50:2 !th=52:3 !nv=7:1
 GLOBAL 96 - fix=24:8:0xee op=14:8 vdst=32:8 vaddr=64:8 vdata=55:8 saddr=0:7 !offset=72:24s !scope=50:2 !th=52:3 !nv=7:1
-MUBUF 96 - fix=26:6:0x31 op=14:8 vdata=32:8 vaddr=64:8 srsrc=41:9 soffset=0:7 !offset=72:24s !offen=62:1 !idxen=63:1 !scope=50:2 !th=52:3 !nv=7:1 !tfe=22:1
-MTBUF 96 - fix=26:6:0x31 op=14:8 vdata=32:8 vaddr=64:8 srsrc=41:9 soffset=0:7 !offset=72:24s !format=55:7~1 !offen=62:1 !idxen=63:1 !scope=50:2 !th=52:3 !nv=7:1 !tfe=22:1
+MUBUF 96 - fix=26:6:0x31 op=14:8 vdata=32:8 vaddr=64:8 srsrc=41:9 soffset=0:7 !offset=72:23 !offen=62:1 !idxen=63:1 !scope=50:2 !th=52:3 !nv=7:1 !tfe=22:1
+MTBUF 96 - fix=26:6:0x31 op=14:8 vdata=32:8 vaddr=64:8 srsrc=41:9 soffset=0:7 !offset=72:23 !format=55:7~1 !offen=62:1 !idxen=63:1 !scope=50:2 !th=52:3 !nv=7:1 !tfe=22:1
 VDSDIR 32 - fix=24:8:0xce op=20:2 vdst=0:8 attr=10:6 attr_chan=8:2 !wait_va_vdst=16:4 !wait_vm_vsrc=23:1
 """
 

@@ -93,6 +93,7 @@ _LETTERS = {"vgpr": "v", "agpr": "a", "sgpr": "s", "ttmp": "ttmp"}
 _PAIRED = frozenset(("vcc", "exec", "flat_scratch", "xnack_mask"))
 _SPELLINGS = {
     "scc": "src_scc",
+    "lds_direct": "src_lds_direct",
     "vccz": "src_vccz",
     "execz": "src_execz",
     "shared_base": "src_shared_base",

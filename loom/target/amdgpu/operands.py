@@ -113,7 +113,7 @@ def shifted_list(generation: str, units: int, shift: int, bits: int, accept: str
 @lru_cache(maxsize=None)
 def sdwa_source_list(generation: str, units: int) -> tuple[Operand | None, ...]:
     """SDWA source: eight bits and the scalar bit as bit 8."""
-    scalars = tuple(scalar_operand(generation, code, units) if code < LITERAL_CODE else None for code in range(256))
+    scalars = tuple(scalar_operand(generation, code, units) if code < LITERAL_CODE - 1 else None for code in range(256))
     return (*vector_list(generation, "vgpr", units), *scalars)
 
 

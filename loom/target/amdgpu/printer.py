@@ -120,7 +120,7 @@ def _value(row: InstructionRow, slot: OperandSlot, operand: Operand, halves: boo
             return f"v{operand.index}"
         return str(operand)
     if isinstance(operand, Inline):
-        if operand.is_float and (slot.type in _INTEGER_16 or (row.mnemonic.startswith("s_cmp_") and slot.type == "f16")):
+        if operand.is_float and ((slot.type in _INTEGER_16 and row.mnemonic.startswith("v_")) or (row.mnemonic.startswith("s_cmp_") and slot.type == "f16")):
             return f"0x{operand.bits('f16'):x}"
         if operand.code == 248:
             return "0.15915494309189532" if slot.units == 2 and slot.type != "v2f32" else "0.15915494"
@@ -328,7 +328,8 @@ def _vop_modifiers(instruction: MachineInstruction, encoding: Encoding) -> list[
     if encoding.form == "vopd" or (not modifiers and encoding.form in ("e32",)):
         return result
     if modifiers.get("bitop3"):
-        result.append(f" bitop3:{spell(modifiers['bitop3'])}")
+        value = modifiers["bitop3"]
+        result.append(f" bitop3:{value}" if value <= 9 else f" bitop3:0x{value:x}")
     selected = _op_sel(instruction, encoding) if encoding.form.startswith("e64") else 0
     if selected:
         result += _vop3_selection(row, encoding, selected)
@@ -349,6 +350,10 @@ def _vop_modifiers(instruction: MachineInstruction, encoding: Encoding) -> list[
     return result
 
 
+# Written with three source entries though they have two sources: LLVM counts the tied destination.
+_THREE_SELECTIONS = frozenset(
+    ("v_fmac_f16", "v_cvt_scalef32_pk_fp4_f16", "v_cvt_scalef32_pk_fp4_bf16", "v_cvt_sr_fp8_f32", "v_cvt_sr_bf8_f32")
+)
 _BYTE_SELECT_LOW = ("v_cvt_f32_fp8", "v_cvt_f32_bf8")
 _BYTE_SELECT_HIGH = ("v_cvt_sr_fp8_f32", "v_cvt_sr_bf8_f32")
 
@@ -363,7 +368,9 @@ def _vop3_selection(row: InstructionRow, encoding: Encoding, selected: int) -> l
             return [f" byte_sel:{(selected & 1) << 1 | selected >> 1 & 1}"]
         if row.mnemonic in _BYTE_SELECT_HIGH:
             return [f" byte_sel:{selected >> 2}"]
-    count = _source_count(row)
+    if row.mnemonic == "v_cndmask_b16":
+        return []
+    count = 3 if row.mnemonic in _THREE_SELECTIONS else _source_count(row)
     text = [selected >> index & 1 for index in range(count)]
     if row.slot_index("vdst") >= 0 or (row.slot_index("sdst") >= 0 and encoding.form == "e64"):
         text.append(selected >> 3 & 1)

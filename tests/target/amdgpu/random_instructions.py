@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from loom.diagnostics import LoomError
 from loom.target.amdgpu.encoder import Encoder
-from loom.target.amdgpu.encoding import CompiledEncoding, CompiledSet
+from loom.target.amdgpu.encoding import MATRIX_UNITS, CompiledEncoding, CompiledSet
 from loom.target.amdgpu.instruction import ModifierField
 from loom.target.amdgpu.machine import OFF, BranchTarget, Immediate, Literal, MachineInstruction, Operand, Register
 from loom.target.amdgpu.operands import LITERAL_MARK, vector_list
@@ -55,6 +55,8 @@ class Generator:
             for modifier in (m for _, _, m in encoding.modifiers):
                 if self.random.random() < 0.5:
                     value = self._modifier(encoding, modifier, operands)
+                    if encoding.row.mnemonic == "ds_swizzle_b32" and modifier.name == "offset" and value & 0x8000:
+                        value &= 0x80FF  # further bits have no text of their own
                     if value != modifier.default:
                         modifiers[modifier.name] = value
         operands = self._fit_address(encoding, operands, modifiers)
@@ -106,6 +108,10 @@ class Generator:
         vgpr = self.random.randrange(0, 250, 2)
         if body in ("global_vaddr", "buffer_vaddr", "scratch_vaddr"):
             return Register("vgpr", vgpr, 1)
+        if body[0] == "l":
+            return Register("vgpr", vgpr, int(body[1:]))
+        if body.startswith("sx"):
+            return Register("vgpr", vgpr, 8)
         if body[0] == "t":
             return Register("vgpr", vgpr, int(body[1:]))
         if body == "vdsty":
@@ -146,7 +152,21 @@ class Generator:
             data = result[index]
             result[index] = Register("vgpr", min(data.index, 250), data.units + 1)
         if modifiers.get("lds") and encoding.row.slot_index("vdata") == 0:
-            result[0] = Register("vgpr", 0, 1)
+            result[0] = OFF
+        banks = {"vgpr": "agpr", "agpr": "vgpr"}
+        shared = [i for i in encoding.shared_choice if isinstance(result[i], Register) and result[i].bank in banks]
+        for index in shared[1:]:
+            if result[index].bank != result[shared[0]].bank:
+                operand = result[index]
+                result[index] = Register(banks[operand.bank], operand.index, operand.units)
+        if "f8f6f4" in encoding.row.mnemonic:
+            for name, selector in (("src0", "cbsz"), ("src1", "blgp")):
+                modifiers.pop(selector, None)
+                value = self.random.randrange(5)
+                if value:
+                    modifiers[selector] = value
+                index = encoding.row.slot_index(name)
+                result[index] = Register(self.random.choice(("vgpr", "agpr")), 2 * self.random.randrange(100), MATRIX_UNITS[value])
         if encoding.format.name == "VOPDX" or encoding.format.name == "VOPDY":
             result[0] = Register("vgpr", result[0].index & ~1 | (encoding.format.name == "VOPDY"), 1)
         return tuple(result)

@@ -127,7 +127,7 @@ class Table:
 
     def _modifier(self, fmt: str, name: str, mask: int, default: int) -> ModifierField:
         field = self._formats[fmt].fields.get(name)
-        signed = field.signed if field is not None else False
+        signed = field is not None and field.signed and mask >> (field.width - 1) & 1 == 1
         return ModifierField(name, mask.bit_length(), signed, default, mask)
 
 

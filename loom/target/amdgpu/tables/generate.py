@@ -39,6 +39,7 @@ FILES = {"gfx11": "gfx11.json", "gfx12": "gfx12.json", "gfx9.4": "gfx9_4.json"}
 # Processors whose probes are merged into one table, richest first.
 PRIMARY = {"gfx11": ("gfx1151", "gfx1100"), "gfx12": ("gfx1201",), "gfx9.4": ("gfx950", "gfx942")}
 
+_M0 = {"gfx11": 125, "gfx12": 125, "gfx9.4": 124}
 _NULL = {"gfx11": 124, "gfx12": 124, "gfx9.4": 127}
 _EXCLUDED = re.compile(r"^(image_|exp$|export|v_interp_|lds_param_load|ds_param_load|ds_bvh|s_atc_probe|v_mfma_ld_scale|s_set_gpr_idx_on)")
 _SUFFIXES = ("_e64_dpp", "_e32", "_e64", "_dpp", "_sdwa")
@@ -114,6 +115,8 @@ def _variants(form: Format, generation: str) -> list[dict[str, int]]:
             values = [20]
         elif name == "simm16":
             values = [_IMM16, 0, 0x0823]
+        elif form.name == "SOP1" and name == "ssrc0":
+            values = [_SGPR[name], 0, _M0[generation]]
         elif name == "attr":
             values = [0]
         elif name == "attr_chan":
@@ -154,7 +157,7 @@ def _word(form: Format, opcode: int, values: dict[str, int]) -> int:
     for name, value in values.items():
         word |= form.fields[name].insert(value)
     if form.name == "VOPDX":  # the other half: v_dual_mov_b32
-        word |= 8 << 17 | (256 + 80) << 32 | 8 << 49
+        word |= 8 << 17 | (256 + 81) << 32 | 8 << 49
     if form.name == "VOPDY":
         word |= 8 << 22 | (256 + 81) | 17 << 56
     return word
@@ -291,6 +294,8 @@ def assign_slots(found: Found) -> None:
             codec = bank + str(units)
             if token.endswith((".l", ".h")):
                 codec = "vt"
+        elif token == "m0" and "ssrc0" in form.fields and form.fields["ssrc0"].extract(found.word) in (124, 125):
+            name, codec = "ssrc0", "s1"
         elif token in ("off",):
             name = next((n for n in ("vaddr", "saddr") if n in registers and n not in used), "")
             codec = "off"
@@ -499,8 +504,13 @@ def vgpr_limits(generation: str, founds: list[Found]) -> None:
                 if fld.extract(found.word) < 256:
                     keys.append((found, slot, 0))
                     questions.append(found.bytes_of((found.word & ~fld.mask) | fld.insert(256 + _VGPR[name])))
-        for (found, slot, _), answer in zip(keys, probe.decode(processor, generation, questions), strict=True):
-            if answer is not None and _accepts(found, slot, 255, answer.text, generation):
+        answers = probe.decode(processor, generation, questions)
+        texts = sorted({answer.text for answer in answers if answer is not None})
+        legal = dict(zip(texts, probe.assemble(processor, generation, texts), strict=True))
+        for (found, slot, _), answer in zip(keys, answers, strict=True):
+            if answer is None or legal[answer.text] is None:
+                continue
+            if _accepts(found, slot, 255, answer.text, generation):
                 found.codecs[slot] += "+v"
 
 

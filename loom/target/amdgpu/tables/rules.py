@@ -25,8 +25,7 @@ DS_TWO = re.compile(r"^ds_\w*(2addr|read2|write2|wrxchg2)")
 
 # Modifiers whose bits make sense only together, so that flipping one of them proves nothing about the others.
 WHOLE_MODIFIERS = frozenset(
-    ("dpp_ctrl", "dpp8", "fi8", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "format", "offset", "offset0",
-     "offset1", "scope", "th", "row_mask", "bank_mask", "cbsz", "abid", "blgp", "glc", "sc0")
+    ("dpp_ctrl", "dpp8", "fi8", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "format", "scope", "th", "row_mask", "bank_mask", "cbsz", "abid", "blgp", "glc", "sc0")
 )  # fmt: skip
 
 # Fields that are part of an operand, not modifiers of their own.
@@ -88,10 +87,10 @@ def _codecs(found: Found, generation: str) -> list[str]:
         if name in ("MAI", "MAIX2"):
             if slot == "vdst" and "acc_cd" in found.modifiers:
                 codec = "vc" + body[1:]
-            elif slot == "src2" and "acc_cd" in found.modifiers:
+            elif slot == "src2" and "acc_cd" in found.modifiers and not found.mnemonic.startswith("v_smfmac"):
                 codec = "sc" + body[1:] + tail
             elif slot in ("src0", "src1") and "acc" in found.modifiers:
-                codec = f"sa{body[1:]}.{slot[3]}" + tail
+                codec = f"{'sx' if 'f8f6f4' in found.mnemonic else 'sa'}{body[1:]}.{slot[3]}" + tail
         result.append(codec)
     return result
 
@@ -213,7 +212,7 @@ def _kinds(codecs: list[str], classes: list[int]) -> list[str]:
                 add("literal")
             if mask >> 256 & 1 or accept.endswith("+v"):
                 add("vgpr")
-                if body.startswith(("sa", "sc")):
+                if body.startswith(("sa", "sc", "sx")):
                     add("agpr")
     return kinds
 

@@ -43,7 +43,9 @@ class NumpyMath:
             if name == "exp2":
                 return np.where(np.exp2(wide) < np.finfo(np.float32).tiny, 0, np.exp2(wide)).astype(self.type)
             if name == "log2":
-                return np.where(wide < np.finfo(np.float32).tiny, np.log2(np.zeros_like(wide)), np.log2(wide)).astype(self.type)
+                return np.where(wide < np.finfo(np.float32).tiny, np.log2(np.zeros_like(wide)), np.log2(wide)).astype(
+                    self.type
+                )
             if name == "frexp_mant":
                 return np.frexp(a[0])[0].astype(self.type)
             if name == "rcp":
@@ -81,7 +83,9 @@ class NumpyMath:
 
     def to_int(self, a):
         with np.errstate(all="ignore"):
-            return np.clip(np.nan_to_num(np.trunc(np.asarray(a, np.float64)), nan=0.0), -(2.0**31), 2.0**31 - 1).astype(np.int64)
+            return np.clip(np.nan_to_num(np.trunc(np.asarray(a, np.float64)), nan=0.0), -(2.0**31), 2.0**31 - 1).astype(
+                np.int64
+            )
 
     def from_int(self, a):
         return self._signed(a).astype(self.type)
@@ -109,7 +113,14 @@ class NumpyMath:
 
     def test(self, predicate, a, b):
         x, y = np.asarray(a, self.type), np.asarray(b, self.type)
-        table = {"olt": x < y, "ogt": x > y, "ole": x <= y, "oge": x >= y, "oeq": x == y, "uno": np.isnan(x) | np.isnan(y)}
+        table = {
+            "olt": x < y,
+            "ogt": x > y,
+            "ole": x <= y,
+            "oge": x >= y,
+            "oeq": x == y,
+            "uno": np.isnan(x) | np.isnan(y),
+        }
         return table[predicate]
 
     def test_int(self, predicate, a, b):
@@ -154,7 +165,10 @@ def units(actual, exact, kind):
         same = (np.isnan(actual) & np.isnan(rounded)) | (actual == rounded)
         # Overflow on one side of the threshold only is an error of one unit.
         near = np.isinf(rounded) != np.isinf(actual)
-        assert np.all(same | near | ~special), (actual[special & ~same & ~near][:4], rounded[special & ~same & ~near][:4])
+        assert np.all(same | near | ~special), (
+            actual[special & ~same & ~near][:4],
+            rounded[special & ~same & ~near][:4],
+        )
         unit = np.spacing(np.abs(rounded)).astype(WIDE)
         error = np.abs(actual.astype(WIDE) - exact) / unit
         return float(np.max(np.where(special, 0, error)))
@@ -239,7 +253,9 @@ def test_double_precision_stays_within_its_bound(case):
     assert units(function(NumpyMath("f64"), x), exact, "f64") <= bound
 
 
-@pytest.mark.parametrize("name", ["expm1", "log1p", "tanh", "sinh", "cosh", "atan", "asinh", "atanh", "asin", "acos", "cbrt"])
+@pytest.mark.parametrize(
+    "name", ["expm1", "log1p", "tanh", "sinh", "cosh", "atan", "asinh", "atanh", "asin", "acos", "cbrt"]
+)
 def test_single_results_of_double_sequences_are_rounded_once(name):
     table = {
         "expm1": (functions.expm1_64, np.expm1, (-100, 88)), "log1p": (functions.log1p_64, np.log1p, (-0.99, 1e30)),
@@ -297,7 +313,17 @@ def test_angle_of_a_point():
     m = NumpyMath("f32")
     actual = m.round(functions.atan2_64(m.wider(), m.widen(y), m.widen(x)))
     assert units(actual, np.arctan2(y.astype(WIDE), x.astype(WIDE)), "f32") <= 0.51
-    axes = [(0.0, 1.0), (-0.0, 1.0), (0.0, -1.0), (-0.0, -1.0), (1.0, 0.0), (-1.0, -0.0), (0.0, 0.0), (0.0, -0.0), (math.inf, math.inf)]
+    axes = [
+        (0.0, 1.0),
+        (-0.0, 1.0),
+        (0.0, -1.0),
+        (-0.0, -1.0),
+        (1.0, 0.0),
+        (-1.0, -0.0),
+        (0.0, 0.0),
+        (0.0, -0.0),
+        (math.inf, math.inf),
+    ]
     for b, a in axes:
         found = m.round(functions.atan2_64(m.wider(), m.widen([b]), m.widen([a])))[0]
         assert found == np.float32(math.atan2(b, a)) and math.copysign(1, found) == math.copysign(1, math.atan2(b, a))
