@@ -14,7 +14,7 @@ everything starts again; spill temporaries are never spilled, so this ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from loom.diagnostics import error
@@ -151,6 +151,8 @@ def _assign_file(
     best: tuple[int, list[tuple[Compound, int]], dict[int, int]] | None = None
     failure: Compound | None = None
     floor = _pressure_floor(group, occupied)
+    if floor > len(order):
+        return max(group, key=lambda c: length[id(c)])
     for key in keys:
         state = dict(occupied)
         placed: list[tuple[Compound, int]] = []
@@ -258,40 +260,70 @@ def _victims(
         candidates.append((weight[register.index] / (span * register.units), register, mask))
     if not candidates:
         return []
-    # Find the most crowded slot within the failed compound's range, by all compounds of the file.
-    events: dict[int, int] = {}
+    candidates.sort(key=lambda entry: entry[0])
+    levels = [0] * (liveness.slots + 1)
     for compound in compounds:
-        if compound.file != file:
-            continue
-        for mask in compound.total:
-            while mask:
-                first = (mask & -mask).bit_length() - 1
-                run = mask >> first
-                stop = first + ((run + 1) & ~run).bit_length() - 1
-                events[first] = events.get(first, 0) + 1
-                events[stop] = events.get(stop, 0) - 1
-                mask = (mask >> stop) << stop
+        if compound.file == file:
+            for mask in compound.total:
+                _add_range(levels, mask, 1)
+    # ``levels`` holds differences; sum them up.
+    for slot in range(1, len(levels)):
+        levels[slot] += levels[slot - 1]
     mine = 0
     for mask in failed.total:
         mine |= mask
-    level = peak = 0
-    crowded = (mine & -mine).bit_length() - 1
-    for slot in sorted(events):
-        level += events[slot]
-        if level > peak and mine >> slot & 1:
-            peak, crowded = level, slot
-    candidates.sort(key=lambda entry: entry[0])
-    excess = max(peak - capacity, len(failed.units))
     chosen: list[VirtualRegister] = []
+    taken: set[int] = set()
+    # Everywhere at once: take the cheapest value that lives at an overcrowded slot until none is overcrowded.
+    for slot in range(0, liveness.slots, SLOTS):
+        if levels[slot] <= capacity:
+            continue
+        for _, register, mask in candidates:
+            if levels[slot] <= capacity:
+                break
+            if register.index in taken or not mask >> slot & 1:
+                continue
+            taken.add(register.index)
+            chosen.append(register)
+            _subtract(levels, mask, register.units)
+    if chosen:
+        return chosen
+    # Nothing is overcrowded: tuples find no room between the others. Free the failed one's most crowded place.
+    crowded = max(
+        (slot for slot in range(liveness.slots) if mine >> slot & 1), key=lambda slot: levels[slot], default=0
+    )
+    needed = len(failed.units)
     for _, register, mask in candidates:
         if mask >> crowded & 1:
             chosen.append(register)
-            excess -= register.units
-            if excess <= 0:
+            needed -= register.units
+            if needed <= 0:
                 break
     if not chosen:
         chosen = [register for _, register, mask in candidates if mask & mine][:1]
     return chosen
+
+
+def _runs(mask: int) -> Iterator[tuple[int, int]]:
+    """Maximal runs of set bits as (first, one behind the last)."""
+    while mask:
+        first = (mask & -mask).bit_length() - 1
+        run = mask >> first
+        stop = first + ((run + 1) & ~run).bit_length() - 1
+        yield first, stop
+        mask = (mask >> stop) << stop
+
+
+def _add_range(differences: list[int], mask: int, amount: int) -> None:
+    for first, stop in _runs(mask):
+        differences[first] += amount
+        differences[stop] -= amount
+
+
+def _subtract(levels: list[int], mask: int, amount: int) -> None:
+    for first, stop in _runs(mask):
+        for slot in range(first, stop):
+            levels[slot] -= amount
 
 
 def _is_pinned(compound: Compound) -> bool:
