@@ -2,8 +2,10 @@
 
     python benchmarks/codegen.py [--kernel NAME] [--json FILE] [--times]
 
-Both programs of a pair get the same inputs and must give the right result (NumPy) before anything is counted. ``executed`` counts
-instructions a wave on the simulator, those without effect on values (waits, nops, delay hints, clauses) included; ``useful`` leaves
+Both programs of a pair get the same inputs and must give the right result (NumPy) before anything is counted.
+``executed`` counts
+instructions a wave on the simulator, those without effect on values (waits, nops, delay hints, clauses) included;
+``useful`` leaves
 them out. ``bytes`` is what the lanes moved from and to device memory.
 """
 
@@ -61,59 +63,90 @@ def cases() -> list[Case]:
     result = []
     x, y = f32(5000), f32(5000)
     a = np.float32(1.25)
-    result.append(
-        Case("saxpy", (20, 1, 1), (256, 1, 1), [x, y], [np.uint32(5000), a], {1: a * x + y}, 1e-6)
-    )
+    result.append(Case("saxpy", (20, 1, 1), (256, 1, 1), [x, y], [np.uint32(5000), a], {1: a * x + y}, 1e-6))
     m = f32(8, 1000)
     e = np.exp(m - m.max(axis=1, keepdims=True))
     result.append(
         Case(
-            "softmax", (8, 1, 1), (256, 1, 1), [m, np.zeros_like(m)], [np.uint32(1000)],
-            {1: e / e.sum(axis=1, keepdims=True)}, 1e-5,
-        )  # fmt: skip
+            "softmax",
+            (8, 1, 1),
+            (256, 1, 1),
+            [m, np.zeros_like(m)],
+            [np.uint32(1000)],
+            {1: e / e.sum(axis=1, keepdims=True)},
+            1e-5,
+        )
     )
     r = f32(4 * 1024)
     result.append(
         Case(
-            "reduce", (4, 1, 1), (256, 1, 1), [r, np.zeros(4, np.float32)], [],
-            {1: r.reshape(4, 1024).sum(axis=1)}, 1e-3,
-        )  # fmt: skip
+            "reduce",
+            (4, 1, 1),
+            (256, 1, 1),
+            [r, np.zeros(4, np.float32)],
+            [],
+            {1: r.reshape(4, 1024).sum(axis=1)},
+            1e-3,
+        )
     )
     p, q = f32(64, 96), f32(96, 64)
     result.append(
         Case(
-            "sgemm", (4, 4, 1), (16, 16, 1), [p, q, np.zeros((64, 64), np.float32)], [np.uint32(64), np.uint32(96)],
-            {2: p @ q}, 1e-4,
-        )  # fmt: skip
+            "sgemm",
+            (4, 4, 1),
+            (16, 16, 1),
+            [p, q, np.zeros((64, 64), np.float32)],
+            [np.uint32(64), np.uint32(96)],
+            {2: p @ q},
+            1e-4,
+        )
     )
     u, v = rng.integers(-128, 128, (256, 64), np.int8), rng.integers(-128, 128, (256, 64), np.int8)
     result.append(
         Case(
-            "dot8", (4, 1, 1), (64, 1, 1), [u, v, np.zeros(256, np.int32)], [],
+            "dot8",
+            (4, 1, 1),
+            (64, 1, 1),
+            [u, v, np.zeros(256, np.int32)],
+            [],
             {2: (u.astype(np.int32) * v.astype(np.int32)).sum(axis=1, dtype=np.int32)},
-        )  # fmt: skip
+        )
     )
     h, k = rng.standard_normal((32, 64)).astype(np.float16), rng.standard_normal((32, 64)).astype(np.float16)
     result.append(
         Case(
-            "wmma", (2, 2, 1), (32, 1, 1), [h, k, np.zeros((32, 32), np.float32)], [np.uint32(32), np.uint32(64)],
-            {2: h.astype(np.float32) @ k.astype(np.float32).T}, 1e-2,
-        )  # fmt: skip
+            "wmma",
+            (2, 2, 1),
+            (32, 1, 1),
+            [h, k, np.zeros((32, 32), np.float32)],
+            [np.uint32(32), np.uint32(64)],
+            {2: h.astype(np.float32) @ k.astype(np.float32).T},
+            1e-2,
+        )
     )
     n, w = f32(6, 1000), f32(1000)
     scale = 1 / np.sqrt((n * n).mean(axis=1, keepdims=True) + np.float32(1e-5))
     result.append(
         Case(
-            "rmsnorm", (6, 1, 1), (256, 1, 1), [n, w, np.zeros_like(n)],
-            [np.uint32(1000), np.float32(1 / 1000), np.float32(1e-5)], {2: n * scale * w}, 1e-4,
-        )  # fmt: skip
+            "rmsnorm",
+            (6, 1, 1),
+            (256, 1, 1),
+            [n, w, np.zeros_like(n)],
+            [np.uint32(1000), np.float32(1 / 1000), np.float32(1e-5)],
+            {2: n * scale * w},
+            1e-4,
+        )
     )
     keys = rng.integers(0, 1 << 31, 4 * 1024, np.int32)
     result.append(
         Case(
-            "histogram", (4, 1, 1), (256, 1, 1), [keys, np.zeros(256, np.int32)], [],
+            "histogram",
+            (4, 1, 1),
+            (256, 1, 1),
+            [keys, np.zeros(256, np.int32)],
+            [],
             {1: np.bincount(keys & 255, minlength=256).astype(np.int32)},
-        )  # fmt: skip
+        )
     )
     return result
 
@@ -142,12 +175,26 @@ def clang(name: str) -> bytes:
         made, linked = Path(directory) / "k.o", Path(directory) / "k.hsaco"
         subprocess.run(
             [
-                compiler, "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", f"-mcpu={PROCESSOR}", "-O3",
-                "-nogpulib", "-mcode-object-version=5", "-Xclang", "-finclude-default-header", "-w", "-c",
-                str(HERE / f"{name}.cl"), "-o", str(made),
+                compiler,
+                "-x",
+                "cl",
+                "-cl-std=CL2.0",
+                "-target",
+                "amdgcn-amd-amdhsa",
+                f"-mcpu={PROCESSOR}",
+                "-O3",
+                "-nogpulib",
+                "-mcode-object-version=5",
+                "-Xclang",
+                "-finclude-default-header",
+                "-w",
+                "-c",
+                str(HERE / f"{name}.cl"),
+                "-o",
+                str(made),
             ],
             check=True,
-        )  # fmt: skip
+        )
         subprocess.run([linker, "-shared", str(made), "-o", str(linked)], check=True)
         return linked.read_bytes()
 

@@ -106,7 +106,8 @@ NO_TRAITS = Traits()
 class Instruction:
     """One instruction.
 
-    ``ties`` are pairs (index of a definition, index of a use) that must get the same register; ``preferred_ties`` should. ``address`` is what
+    ``ties`` are pairs (index of a definition, index of a use) that must get the same register; ``preferred_ties``
+    should. ``address`` is what
     two memory
     accesses are compared by: ``(base key, offset, bytes, alias root)`` or ``None`` for unknown. ``locked`` is the
     number of the locked region the

@@ -93,7 +93,8 @@ class DependenceGraph:
                     edge(writer, i, 1)
                 state_readers.setdefault(state, []).append(i)
             for state in traits.state_defs:
-                if live_state[i] is not None and state in live_state[i]:
+                live = live_state[i]
+                if live is not None and state in live:
                     # A write that somebody reads: after the readers of the old value and after every write since.
                     for reader in state_readers.pop(state, ()):
                         if reader != i:

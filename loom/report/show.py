@@ -37,11 +37,13 @@ def _kernel(row: Mapping[str, Any], details: bool) -> list[str]:
         f"  code        {emission['instruction_count']} instructions, {emission['code_byte_count']} bytes, "
         f"{emission['block_count']} blocks",
         f"  mix         {_pairs(mix)}",
-        f"  registers   {vector['final']['register_count']} VGPR (peak {vector['scheduled_pressure']['peak_live_units']}), "
+        f"  registers   {vector['final']['register_count']} VGPR "
+        f"(peak {vector['scheduled_pressure']['peak_live_units']}), "
         f"{scalar['final']['register_count']} SGPR (peak {scalar['scheduled_pressure']['peak_live_units']})",
         f"  spills      {allocation['spill_count']} registers, {allocation['materialized_spill_store_count']} stores, "
         f"{allocation['materialized_reload_count']} reloads",
-        f"  residency   {residency['waves']} of {residency['slots']} waves a SIMD, limit {residency['limit']} ({limits})",
+        f"  residency   {residency['waves']} of {residency['slots']} waves a SIMD, "
+        f"limit {residency['limit']} ({limits})",
         f"  memory      LDS {memory['workgroup_bytes']}, scratch {memory['private_bytes']}, "
         f"kernarg {memory['kernarg_bytes']} bytes",
         f"  moved       {_pairs(row['economics']['memory']['per_workitem_issued']) or 'nothing'}",

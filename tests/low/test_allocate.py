@@ -49,7 +49,9 @@ def straight(count: int) -> LowCode:
     block.instructions.append(Instruction(ENTRY, "entry"))
     for number, value in enumerate(values):
         block.instructions.append(Instruction(OP, number, [(value, 0, 1)]))
-    block.instructions.append(Instruction(OP, "observe", [], [(v, 0, 1) for v in values], (), Traits(side_effects=True)))
+    block.instructions.append(
+        Instruction(OP, "observe", [], [(v, 0, 1) for v in values], (), Traits(side_effects=True))
+    )
     block.instructions.append(Instruction(RETURN, "return"))
     code.link()
     return code

@@ -1,6 +1,8 @@
-"""A small register machine for tests of the target-neutral backend: random programs, and their execution before and after allocation.
+"""A small register machine for tests of the target-neutral backend: random programs, and their execution before and
+after allocation.
 
-Every instruction computes a hash of its number and its operands, so a value in a wrong register changes everything behind it.
+Every instruction computes a hash of its number and its operands, so a value in a wrong register changes everything
+behind it.
 """
 
 from __future__ import annotations

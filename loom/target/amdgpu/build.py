@@ -31,7 +31,6 @@ from loom.low.code import (
 from loom.target.amdgpu.abi import LIVE_IN_CLASSES, EntryState, KernargLayout, entry_state, layout_kernarg
 from loom.target.amdgpu.descriptors import Resolved, resolve
 from loom.target.amdgpu.foreign_abi import foreign_kernarg, foreign_storage
-from loom.target.amdgpu.foreign_abi import foreign_kernarg, foreign_storage
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
 from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits
 from loom.target.amdgpu.peephole import ACCUMULATING
@@ -431,9 +430,7 @@ class CodeBuilder:
             extent = int(immediates.get("extent") or 0xFFFFFFFF)
             words.append(word("s_mov_b32", [], {"ssrc0": Inline.integer(extent) or Literal(extent & 0xFFFFFFFF)}))
         words.append(word("s_mov_b32", [], {"ssrc0": Literal(BUFFER_FORMAT[self.generation])}))
-        self.emit(
-            Instruction(COPY, "concat", [(result[0], unit, 1) for unit in range(4)], words, location=op.location)
-        )
+        self.emit(Instruction(COPY, "concat", [(result[0], unit, 1) for unit in range(4)], words, location=op.location))
 
     def low_instruction(self, op: IrOperation) -> Instruction:
         """The instruction of a ``low.op`` or ``low.const``."""
@@ -585,7 +582,8 @@ class CodeBuilder:
         if made.traits.issue not in ("valu", "trans", "matrix"):
             return
         if row.mnemonic.startswith("v_wmma_"):
-            # The result is written before all sources are read: it may be the accumulator itself, or apart from every source.
+            # The result is written before all sources are read: it may be the accumulator itself, or apart from
+            # every source.
             addend = made.payload.operands[row.slot_index("src2")]
             if isinstance(addend, RegisterSlot) and not made.ties:
                 made.ties = ((0, addend.index),)

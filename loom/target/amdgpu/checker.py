@@ -513,9 +513,7 @@ def check_pairs(before: list[list[MachineInstruction]], after: list[list[Machine
 _SYMMETRIC = frozenset(("fmac_f32", "fmac_f16", "mul_f32", "add_f32", "max_f32", "min_f32", "add_nc_u32", "and_b32"))
 
 
-def _symbolic(
-    block: list[MachineInstruction], numbers: dict[object, int]
-) -> tuple[dict[Place, object], list[object]]:
+def _symbolic(block: list[MachineInstruction], numbers: dict[object, int]) -> tuple[dict[Place, object], list[object]]:
     state: dict[Place, object] = {}
     effects: list[object] = []
 

@@ -409,7 +409,7 @@ def _constant(value: Any, how: str, slot: OperandSlot, name: str, location: Loca
             f"{value} is no inline constant",
             "BACKEND/020",
             location,
-            hint="inline constants are the integers -16 to 64 and ±0.5, ±1, ±2, ±4 and 1/(2π) as raw bits; use the _lit form",
+            hint="inline constants are the integers -16 to 64 and ±0.5, ±1, ±2, ±4, 1/(2π) as raw bits; or use _lit",
         )
     return Literal(int(value) & 0xFFFFFFFF)
 
@@ -733,7 +733,8 @@ _STATE_READERS = ("s_cselect", "s_addc", "s_subb", "s_add_co_ci", "v_div_fmas")
 
 
 def _unit_choices(row: InstructionRow, slot: OperandSlot) -> tuple[int, ...]:
-    """Register counts an operand may have: lane masks depend on the wave, vector addresses on the scalar one beside them."""
+    """Register counts an operand may have: lane masks depend on the wave, vector addresses on the scalar one beside
+    them."""
     if slot.type == "mask":
         return (1, 2)
     if slot.name == "vaddr" and slot.units == 2 and row.memory is not None and row.memory.space in ("global", "buffer"):
@@ -801,16 +802,16 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
         if not asm or (named and state == "scc" and (name.endswith("_exec") or not name.startswith("s_xor_b"))):
             results.append(DescriptorResult(state, (f"amdgpu.{state}",), 1, None, True))
     for state in ("scc", "vcc", "m0", "exec"):
-        if state in row.implicit_uses and (not asm or (state in ("scc", "vcc") and row.mnemonic.startswith(_STATE_READERS))):
+        if state in row.implicit_uses and (
+            not asm or (state in ("scc", "vcc") and row.mnemonic.startswith(_STATE_READERS))
+        ):
             operands.append(DescriptorOperand(state, (f"amdgpu.{state}",), 1, None, True, True))
     if variant is not None:
         for imm_name, _slot, how in variant.immediates:
-            default: int | None = {"vmcnt": 63, "lgkmcnt": 63, "expcnt": 7}.get(imm_name) if how == "wait" else None
-            if not asm and default is None:
-                default = 0
-            immediates.append(
-                DescriptorImmediate(imm_name, 32, True, default=default, positional=variant.positional)
-            )
+            unless: int | None = {"vmcnt": 63, "lgkmcnt": 63, "expcnt": 7}.get(imm_name) if how == "wait" else None
+            if not asm and unless is None:
+                unless = 0
+            immediates.append(DescriptorImmediate(imm_name, 32, True, default=unless, positional=variant.positional))
     for modifier in row.modifiers:
         immediates.append(DescriptorImmediate(modifier.name, modifier.width, modifier.signed, default=modifier.default))
     if not asm:

@@ -1,8 +1,11 @@
 """Allocated Low code to a machine program: physical registers, copies, branches.
 
-Copies under a partial EXEC. The old value that a masked write passes through must be whole in all lanes, so a copy that such a write needs
-in front of it is made with EXEC set to all ones. Branch arguments are copied by plain masked moves: lanes that have left a loop keep
-what they left with. Lifted code spells out every such lane by pass-through values; there, branch arguments are copied in all
+Copies under a partial EXEC. The old value that a masked write passes through must be whole in all lanes, so a copy
+that such a write needs
+in front of it is made with EXEC set to all ones. Branch arguments are copied by plain masked moves: lanes that have
+left a loop keep
+what they left with. Lifted code spells out every such lane by pass-through values; there, branch arguments are
+copied in all
 lanes too.
 """
 
@@ -26,7 +29,7 @@ from loom.target.amdgpu.machine import (
     Operand,
     Register,
 )
-from loom.target.amdgpu.operation import Operation
+from loom.target.amdgpu.operation import DEFINITION, Operation, RegisterSlot
 from loom.target.amdgpu.tables import find_row
 
 INVERSE = {
@@ -178,20 +181,16 @@ class Emitter:
         operands: list[Operand] = []
         defs, uses = instruction.defs, instruction.uses
         for slot, entry in zip(row.slots, payload.operands, strict=True):
-            if entry.__class__.__name__ == "RegisterSlot":
-                ref = defs[entry.index] if entry.kind == 0 else uses[entry.index]
-                units = None
-                if slot.type == "mask":
-                    units = self.mask_units
-                    if ref[2] < units:
-                        units = ref[2]
+            if isinstance(entry, RegisterSlot):
+                ref = defs[entry.index] if entry.kind == DEFINITION else uses[entry.index]
+                units = min(self.mask_units, ref[2]) if slot.type == "mask" else None
                 operands.append(self.register(ref, entry.half, units))
-            elif entry.__class__ is Register and entry.bank in ("exec", "vcc") and slot.units_for(self.wave_size) == 1:
+            elif isinstance(entry, Register) and entry.bank in ("exec", "vcc") and slot.units_for(self.wave_size) == 1:
                 operands.append(Register(entry.bank, entry.index, 1))
-            elif entry.__class__ is Register and entry.bank == "vgpr" and entry.index < 0:
+            elif isinstance(entry, Register) and entry.bank == "vgpr" and entry.index < 0:
                 operands.append(Register("vgpr", self._lane_base - 1 - entry.index))
             else:
-                operands.append(entry)  # type: ignore[arg-type]
+                operands.append(entry)
         y = None if payload.y is None else self._machine(payload.y, instruction)
         return MachineInstruction(row, payload.form, tuple(operands), dict(payload.modifiers), payload.raw, y=y)
 

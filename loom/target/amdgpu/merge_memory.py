@@ -1,7 +1,9 @@
 """Joins neighbouring narrow memory accesses of one base address into wide ones, before scheduling.
 
-Loads move up to the first of their group, stores down to the last; nothing that may touch the same bytes lies in between, and EXEC
-does not change. LDS accesses that are not neighbours, or whose alignment is not known, still share an instruction in pairs
+Loads move up to the first of their group, stores down to the last; nothing that may touch the same bytes lies in
+between, and EXEC
+does not change. LDS accesses that are not neighbours, or whose alignment is not known, still share an instruction in
+pairs
 (``ds_load_2addr_b32``). Alignment is found from the arithmetic that makes the address.
 """
 
@@ -140,16 +142,16 @@ class MemoryMerger:
     # Merging
 
     def _finish(self, group: _Group, drop: set[int], place: dict[int, list[Instruction]]) -> None:
-        members = sorted({offset: (position, offset, i) for position, offset, i in group.members}.values(), key=lambda m: m[1])
+        members = sorted(
+            {offset: (position, offset, i) for position, offset, i in group.members}.values(), key=lambda m: m[1]
+        )
         if len(members) < 2 or len(members) != len(group.members):
             return
         singles: list[tuple[int, int, Instruction]] = []
         k = 0
         while k < len(members):
             run = 1
-            while (
-                k + run < len(members) and run < _WIDEST and members[k + run][1] == members[k][1] + 4 * run
-            ):
+            while k + run < len(members) and run < _WIDEST and members[k + run][1] == members[k][1] + 4 * run:
                 run += 1
             width = self._width(group.space, members[k], run)
             if width > 1:
@@ -281,7 +283,7 @@ class MemoryMerger:
             if isinstance(entry, RegisterSlot):
                 uses.append(base if base is not None and name == "addr" else first.uses[entry.index])
             else:
-                fixed[name] = entry  # type: ignore[assignment]
+                fixed[name] = entry
 
         two = "2addr" in row_name
         defs: list[Ref] = []
@@ -376,7 +378,17 @@ class MemoryMerger:
         if name in ("s_lshl_b32",):
             shift = number(entries[1])
             return min(256, of(entries[0]) << shift) if shift is not None and shift < 32 else of(entries[0])
-        if name in ("v_add_nc_u32", "v_or_b32", "v_sub_nc_u32", "s_add_u32", "s_add_i32", "s_or_b32", "v_add3_u32", "v_or3_b32", "v_xor_b32"):
+        if name in (
+            "v_add_nc_u32",
+            "v_or_b32",
+            "v_sub_nc_u32",
+            "s_add_u32",
+            "s_add_i32",
+            "s_or_b32",
+            "v_add3_u32",
+            "v_or3_b32",
+            "v_xor_b32",
+        ):
             return min(of(entry) for entry in entries)
         if name in ("v_and_b32", "s_and_b32"):
             return max(of(entry) for entry in entries)

@@ -1,6 +1,7 @@
 """Compiled kernels to a code object: descriptor fields, metadata, and the ELF file.
 
-Field positions: LLVM's AMDGPU usage guide, "Kernel Descriptor" (``compute_pgm_rsrc1`` … ``kernel_code_properties``) and "Code Object V5
+Field positions: LLVM's AMDGPU usage guide, "Kernel Descriptor" (``compute_pgm_rsrc1`` … ``kernel_code_properties``)
+and "Code Object V5
 Metadata". A lifted kernel with ``allocation(fixed)`` keeps the fields it was found with.
 """
 

@@ -12,7 +12,8 @@ ACCUMULATING = {"v_fma_f32": "v_fmac_f32", "v_fma_f16": "v_fmac_f16"}
 def shorten(program: MachineProgram, generation: str, keep: set[int], renamed: dict[int, int]) -> int:
     """Use the accumulating form where the destination is the addend; returns how many instructions changed.
 
-    ``keep`` holds the ``id`` of instructions that stay as they are. ``renamed`` gets, by ``id`` of a new instruction, the ``id`` of the one it replaces.
+    ``keep`` holds the ``id`` of instructions that stay as they are. ``renamed`` gets, by ``id`` of a new
+    instruction, the ``id`` of the one it replaces.
     """
     if generation not in ("gfx11", "gfx12"):
         return 0
@@ -20,7 +21,13 @@ def shorten(program: MachineProgram, generation: str, keep: set[int], renamed: d
     for block in program.blocks:
         for position, instruction in enumerate(block.instructions):
             name = ACCUMULATING.get(instruction.row.mnemonic)
-            if name is None or id(instruction) in keep or instruction.modifiers or instruction.raw or instruction.form not in (None, "e64"):
+            if (
+                name is None
+                or id(instruction) in keep
+                or instruction.modifiers
+                or instruction.raw
+                or instruction.form not in (None, "e64")
+            ):
                 continue
             made = _accumulate(instruction, name, generation)
             if made is not None:

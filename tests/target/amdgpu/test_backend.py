@@ -68,7 +68,8 @@ STORE = f"  low.op<amdgpu.global_store_b32>(%id, %r, %src) : ({V}, {V}, reg<amdg
 
 def test_a_prepared_kernel_gets_its_arguments_registers_and_waits() -> None:
     text = """amdgpu.target<gfx11-generic> @gfx11 {subgroup_size = 32}
-low.kernel.def target<amdgpu.gfx11.generic.core>(@gfx11) export("bump") workgroup_size(64, 1, 1) @bump(%bias: reg<amdgpu.sgpr>) asm {
+low.kernel.def target<amdgpu.gfx11.generic.core>(@gfx11) export("bump") workgroup_size(64, 1, 1) @bump(%bias:
+reg<amdgpu.sgpr>) asm {
   %lane = live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>
   %words = resource<hal_binding> {index = 0, source_type = hal.buffer, extent = 256} : reg<amdgpu.sgpr x2>
   %address = v_lshlrev_b32_src0_inline %lane, 2
@@ -146,9 +147,7 @@ def test_a_transcendental_result_used_at_once_needs_a_wait_and_late_use_does_not
     at = next(i for i, line in enumerate(lines) if line.startswith("v_add_f32"))
     # LLVM: va_vdst(0) is 0x0fff on gfx11.
     assert lines[at - 1].startswith("s_waitcnt_depctr") and ("0xfff" in lines[at - 1] or "va_vdst(0)" in lines[at - 1])
-    filler = "".join(
-        f"  %f{n} = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = {n}}} : ({V}) -> {V}\n" for n in range(6)
-    )
+    filler = "".join(f"  %f{n} = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = {n}}} : ({V}) -> {V}\n" for n in range(6))
     keep = "".join(
         f"  low.op<amdgpu.global_store_b32>(%id, %f{n}, %src) {{offset = {8 * n + 64}}} : ({V}, {V}, reg<amdgpu.sgpr x2>)\n"
         for n in range(6)
@@ -212,10 +211,14 @@ def test_more_live_vectors_than_registers_spill_to_scratch() -> None:
     count = 270
     body = [HEAD]
     for n in range(count):
-        body.append(f"  %v{n} = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = literal, literal = {n + 100}}} : ({V}) -> {V}")
+        body.append(
+            f"  %v{n} = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = literal, literal = {n + 100}}} : ({V}) -> {V}"
+        )
     body.append("  low.schedule.fence")
     for n in range(count):
-        body.append(f"  low.op<amdgpu.global_store_b32>(%id, %v{n}, %src) {{offset = {4 * n}, glc = 1}} : ({V}, {V}, reg<amdgpu.sgpr x2>)")
+        body.append(
+            f"  low.op<amdgpu.global_store_b32>(%id, %v{n}, %src) {{offset = {4 * n}, glc = 1}} : ({V}, {V}, reg<amdgpu.sgpr x2>)"
+        )
     made = backend(kernel("\n".join(body), head="schedule(locked) "))
     assert made.resources.vgprs <= 256
     assert made.resources.vgpr_spills >= count - 254
@@ -227,7 +230,9 @@ def test_more_live_scalars_than_registers_spill_to_lanes() -> None:
     count = 120
     body = [HEAD]
     for n in range(count):
-        body.append(f"  %s{n} = low.op<amdgpu.s_load_b32>(%src) {{soffset = off, offset = {4 * n}}} : (reg<amdgpu.sgpr x2>) -> reg<amdgpu.sgpr>")
+        body.append(
+            f"  %s{n} = low.op<amdgpu.s_load_b32>(%src) {{soffset = off, offset = {4 * n}}} : (reg<amdgpu.sgpr x2>) -> reg<amdgpu.sgpr>"
+        )
     previous = "%id"
     for n in range(count):
         body.append(f"  %a{n} = low.op<amdgpu.v_add_nc_u32>(%s{n}, {previous}) : (reg<amdgpu.sgpr>, {V}) -> {V}")
