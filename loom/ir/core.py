@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import Location
 from loom.ir.attributes import Attribute
+from loom.ir.recursion import collection_paused
 from loom.ir.types import Type
 
 if TYPE_CHECKING:
@@ -650,8 +651,9 @@ class Module:
         copy.alias_comments = dict(self.alias_comments)
         copy.source = self.source
         copy.trailing_comments = self.trailing_comments
-        for op in self.body.operations:
-            copy.body.append(op.clone())
+        with collection_paused():
+            for op in self.body.operations:
+                copy.body.append(op.clone())
         return copy
 
     def semantic_hash(self) -> str:

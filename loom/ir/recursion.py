@@ -1,7 +1,8 @@
-"""Recursion over nested regions, up to the language's nesting limit."""
+"""What long walks over modules ask of the interpreter: recursion up to the nesting limit, and no garbage collection."""
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,3 +22,15 @@ def deep_recursion() -> Iterator[None]:
     finally:
         if before < _FRAMES:
             sys.setrecursionlimit(before)
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Build many long-lived objects without the cyclic collector going over all of them again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from loom.diagnostics import Location, LoomError
 from loom.ir.core import Block, Module, Operation, Region, Value
 from loom.ir.definition import OpDefinition
-from loom.ir.recursion import NESTING_LIMIT, deep_recursion
+from loom.ir.recursion import NESTING_LIMIT, collection_paused, deep_recursion
 from loom.ir.registry import dialect_prefixes, lookup
 from loom.ir.suggest import did_you_mean
 from loom.ir.types import Type
@@ -486,7 +486,7 @@ class Parser(Reader):
     def parse_module(self) -> Module:
         """Read the whole file; raise ``LoomError`` with all errors found (up to the limit)."""
         try:
-            with deep_recursion():
+            with deep_recursion(), collection_paused():
                 self._module()
         except TooManyErrors:
             pass
