@@ -13,4 +13,4 @@ rule accept:
         stage=STAGE,
         sources=SOURCES,
     shell:
-        "{params.stage} run {wildcards.workload} accept > {log} 2>&1"
+        "{params.stage} run {wildcards.workload} accept 2>&1 | tee {log} >&2"

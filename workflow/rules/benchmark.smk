@@ -18,4 +18,4 @@ rule benchmark_form:
     resources:
         gpu=GPUS,
     shell:
-        "{params.stage} run {wildcards.workload} benchmark --form={wildcards.form} > {log} 2>&1"
+        "{params.stage} run {wildcards.workload} benchmark --form={wildcards.form} 2>&1 | tee {log} >&2"

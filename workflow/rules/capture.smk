@@ -16,4 +16,4 @@ rule capture:
     resources:
         gpu=GPUS,
     shell:
-        "{params.stage} run {wildcards.workload} capture > {log} 2>&1"
+        "{params.stage} run {wildcards.workload} capture 2>&1 | tee {log} >&2"

@@ -14,4 +14,4 @@ rule compare:
         sources=SOURCES,
         tolerance=config["compiler"]["tolerance"],
     shell:
-        "{params.stage} run {wildcards.workload} compare --form={wildcards.form} > {log} 2>&1"
+        "{params.stage} run {wildcards.workload} compare --form={wildcards.form} 2>&1 | tee {log} >&2"

@@ -18,7 +18,7 @@ rule oracle:
     resources:
         gpu=GPUS,
     shell:
-        "{params.stage} run {wildcards.workload} oracle > {log} 2>&1"
+        "{params.stage} run {wildcards.workload} oracle 2>&1 | tee {log} >&2"
 
 
 rule relaxed:
@@ -39,4 +39,4 @@ rule relaxed:
     resources:
         gpu=GPUS,
     shell:
-        "{params.stage} run {wildcards.workload} relaxed > {log} 2>&1"
+        "{params.stage} run {wildcards.workload} relaxed 2>&1 | tee {log} >&2"

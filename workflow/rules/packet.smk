@@ -19,4 +19,4 @@ rule packet:
     resources:
         gpu=GPUS,
     shell:
-        "{params.stage} run {wildcards.workload} packet --form={wildcards.form} > {log} 2>&1"
+        "{params.stage} run {wildcards.workload} packet --form={wildcards.form} 2>&1 | tee {log} >&2"

@@ -16,4 +16,4 @@ rule raise_form:
     resources:
         gpu=GPUS,
     shell:
-        "{params.stage} run {wildcards.workload} raise --form={wildcards.form} > {log} 2>&1"
+        "{params.stage} run {wildcards.workload} raise --form={wildcards.form} 2>&1 | tee {log} >&2"

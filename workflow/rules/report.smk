@@ -13,4 +13,4 @@ rule report:
         stage=STAGE,
         sources=SOURCES,
     shell:
-        "{params.stage} report > {log} 2>&1"
+        "{params.stage} report 2>&1 | tee {log} >&2"
