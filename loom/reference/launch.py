@@ -128,7 +128,7 @@ def launch(
     interp.target = interp.facts_of(kernel)
     try:
         if kernel.name == "low.kernel.def":
-            from loom.reference.low import launch_low
+            from loom.reference.low_entry import launch_low
 
             return launch_low(interp, kernel, arguments, geometry)
         return _launch(interp, kernel, workload, arguments, geometry)
