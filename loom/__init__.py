@@ -44,6 +44,7 @@ for _prefix, _module in {
 }.items():
     register_dialect(_prefix, f"loom.dialect.{_module}")
 register_dialect("llvmir", "loom.dialect.records")
+register_dialect("vector", "loom.dialect.vector_lanewise")
 
 from loom.target import register_targets as _register_targets  # noqa: E402  (targets build on the registries above)
 
