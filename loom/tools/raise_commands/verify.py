@@ -10,8 +10,8 @@ from loom.tools.common import Progress, print_json, read_bytes
 
 HELP = """Decode every kernel of code objects, encode it again, and compare the bytes.
 
-With --lift also lift it to Low, print and read the text, emit it, and compare bytes and kernel descriptor. Exit code 1: a
-kernel differs or is refused."""
+With --lift also lift it to Low, print and read the text, emit it, and compare bytes and kernel descriptor. Exit code 1:
+a kernel differs or is refused."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
