@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loom import parse
+from loom import parse, verify
 from loom.device.protocol import Device
 from loom.diagnostics import LoomError
 from loom.raising.compare.evidence import Evidence
 from loom.raising.compare.numbers import compare_output
 from loom.raising.execute import form_feeds, run_shape
+from loom.store.canonical import sha256
 from loom.store.workload import Form, Workload
 
 #: module text, target, root → code object; raises LoomError for what the compiler rejects.
@@ -19,8 +20,9 @@ Compile = Callable[[str, str, str], bytes]
 
 @dataclass(slots=True)
 class Divergence:
-    """How a form goes wrong, in words that survive reduction: a rejection's code, a fault's kind, or differing
-    values.
+    """How a form goes wrong, in words that survive reduction: a rejection's code, a fault's kind, or the wrong values.
+
+    Wrong values are told by their hash: a module that goes wrong in another way is not the same defect.
     """
 
     kind: str
@@ -33,7 +35,9 @@ def compile_form(text: str, target: str, root: str) -> bytes:
     from loom.transform.target import parse_target_selector, resolve_target
 
     options = CompileOptions(target=resolve_target(*parse_target_selector(target)), root=root.lstrip("@"))
-    return compile_module(parse(text, "<reduce>"), options).code_object
+    module = parse(text, "<reduce>")
+    verify(module)
+    return compile_module(module, options).code_object
 
 
 def divergence(
@@ -52,7 +56,7 @@ def divergence(
     for name, policy in workload.outputs.items():
         found = compare_output(shape.argument(name), policy, native.outputs[shape.name, name], run.outputs[name])
         if not found["equal"]:
-            return Divergence("differs", name)
+            return Divergence("differs", f"{name} {sha256(run.outputs[name])}")
     return None
 
 
@@ -71,13 +75,8 @@ def predicate(
         try:
             found = divergence(text, workload, form, native, device, shape_name, compiler)
         except Exception:
-            # A half-eaten module may break a compiler in ways of its own; that is another defect than the one looked for.
+            # A half-eaten module may break a compiler in ways of its own: another defect than the one looked for.
             return False
-        if found is None or found.kind != wanted.kind:
-            return False
-        if found.kind == "differs":
-            # A kernel that no longer writes its output is not the same defect.
-            return found.detail == wanted.detail and "store" in text
-        return found.detail == wanted.detail
+        return found is not None and (found.kind, found.detail) == (wanted.kind, wanted.detail)
 
     return interesting

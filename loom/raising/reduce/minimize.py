@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from loom import parse, print_module
+from loom import parse, print_module, verify
 from loom.diagnostics import LoomError
 from loom.ir import Builder, Module, Operation, Value
 
@@ -106,7 +106,7 @@ def _apply(text: str, change: Change) -> str | None:
             if not _MAKERS[kind](operations[index]):
                 return None
         printed = print_module(module)
-        parse(printed, "<reduce>")
+        verify(parse(printed, "<reduce>"))
         return printed
     except (LoomError, ValueError, KeyError, IndexError, TypeError):
         return None

@@ -13,7 +13,7 @@ HELP = """Minimize a form that diverges from its native kernel.
 
 The form is compiled by the default pipeline, run on one shape and compared with NATIVE, a folder that 'loom-raise
 execute' wrote. Operations are taken away as long as the same divergence stays: a rejection with the same code, a fault
-of the same kind, or different values of the same output. Exit code 1: the form does not diverge."""
+of the same kind, or the same wrong values. Exit code 1: the form does not diverge."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
