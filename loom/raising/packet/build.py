@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from loom.diagnostics import LoomError
 from loom.raising.ladder.step import Step, by_bytes, by_meaning
 from loom.raising.reduce.minimize import count_operations
+from loom.report.show import render_listing
 from loom.store.schema import validate
 
 if TYPE_CHECKING:
     from loom.raising.ladder.stages import Ladder
 
-#: How the compiler is asked for the listing of a minimized module.
+#: Lines of a listing that a packet holds.
 _LISTING_LINES = 400
 
 
@@ -149,26 +150,17 @@ def _evidence(
                 "--pipeline=default",
                 f"--root={form.root}",
                 "--output=minimal.hsaco",
+                "--compile-report=details",
+                "--compile-report-output=minimal.report.json",
             ),
             {"minimal.loom": by_bytes(minimal, "minimal.loom")},
-            ("minimal.hsaco",),
+            ("minimal.hsaco", "minimal.report.json"),
             answers=frozenset({0, 2}),
             form=rung,
         )
     )
-    if "minimal.hsaco" not in compiled.outputs:
+    if compiled.exit_code:
         return {"kind": "diagnostic", "name": "rejection.txt", "blob": store.blobs.put(compiled.message.encode())}
-    code = ladder.results.store.blobs.get(compiled.outputs["minimal.hsaco"])
-    listed = ladder.run_step(
-        Step(
-            "packet",
-            "list_minimal",
-            ("loom-raise", "disassemble", "minimal.hsaco"),
-            {"minimal.hsaco": by_bytes(code, "minimal.hsaco")},
-            (),
-            "minimal.s",
-            form=rung,
-        )
-    )
-    lines = store.blobs.get(listed.outputs["minimal.s"]).splitlines(keepends=True)[:_LISTING_LINES]
-    return {"kind": "listing", "name": "minimal.s", "blob": store.blobs.put(b"".join(lines))}
+    report = json.loads(store.blobs.get(compiled.outputs["minimal.report.json"]))
+    lines = render_listing(report).splitlines(keepends=True)[:_LISTING_LINES]
+    return {"kind": "listing", "name": "minimal.s", "blob": store.blobs.put("".join(lines).encode())}
