@@ -240,8 +240,8 @@ def _schedule(backend: KernelBackend) -> dict[str, Any]:
 def _wait_reasons(backend: KernelBackend) -> list[dict[str, Any]]:
     counts: Counter[tuple[str, str, str]] = Counter()
     for _, _, _, causes in backend.trace.waits.rows:
-        for counter, producer, reason in causes:
-            counts[counter, reason, producer.row.mnemonic if producer is not None else ""] += 1
+        # A wait counts once for every kind of producer, whatever the number of registers it covers.
+        counts.update({(c, reason, p.row.mnemonic if p is not None else "") for c, p, reason in causes})
     return [
         {"counter": counter, "reason": reason, "producer": producer, "count": count}
         for (counter, reason, producer), count in sorted(counts.items())
