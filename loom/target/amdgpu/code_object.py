@@ -131,6 +131,7 @@ class CodeObject:
         xnack, sramecc: Target ID settings: ``None`` (not supported), ``"any"``, ``"off"``, ``"on"``.
         metadata: The metadata map without ``amdhsa.kernels``.
         abi_version: ``EI_ABIVERSION``.
+        constants: Contents of ``.rodata`` behind the descriptors.
     """
 
     processor: str
@@ -140,6 +141,7 @@ class CodeObject:
     sramecc: str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     abi_version: int = ABI_V5
+    constants: bytes = b""
 
     @property
     def target_id(self) -> str:
@@ -265,6 +267,9 @@ def _read_elf(file: elf.ElfFile) -> CodeObject:
             descriptor = replace(descriptor, code_entry_offset=0)
         kernels.append(Kernel(name, text.data[offset : offset + size], descriptor, entry, offset, target.generation))
     kernels.sort(key=lambda item: (item.offset, item.name))
+    rodata = file.section(".rodata")
+    descriptors = b"".join(item.descriptor.to_bytes() for item in kernels)
+    constants = rodata.data[len(descriptors) :] if rodata is not None and rodata.data.startswith(descriptors) else b""
     return CodeObject(
         processor=target.name,
         kernels=tuple(kernels),
@@ -273,6 +278,7 @@ def _read_elf(file: elf.ElfFile) -> CodeObject:
         sramecc=_XNACK[file.flags >> 10 & 3],
         metadata=metadata,
         abi_version=file.abi_version,
+        constants=constants,
     )
 
 
@@ -354,13 +360,17 @@ def _sorted(value: Any) -> Any:
     return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
-def with_entry_offsets(code_object: CodeObject) -> CodeObject:
-    """The same code object with every descriptor's entry offset as :func:`write` will lay it out."""
+def layout_addresses(code_object: CodeObject) -> tuple[int, int]:
+    """Addresses of ``.rodata`` and ``.text`` in the file :func:`write` makes."""
     packed, symbols = _parts(code_object)
     note_size = (20 + len(packed) + 3 & ~3) if packed else 0
-    rodata, text = elf.text_address(
-        DESCRIPTOR_SIZE * len(code_object.kernels), len(symbols), elf.names_size(symbols), note_size
-    )
+    size = DESCRIPTOR_SIZE * len(code_object.kernels) + len(code_object.constants)
+    return elf.text_address(size, len(symbols), elf.names_size(symbols), note_size)
+
+
+def with_entry_offsets(code_object: CodeObject) -> CodeObject:
+    """The same code object with every descriptor's entry offset as :func:`write` will lay it out."""
+    rodata, text = layout_addresses(code_object)
     kernels = tuple(
         replace(
             item,
@@ -380,6 +390,6 @@ def write(code_object: CodeObject) -> bytes:
     target = find_processor(code_object.processor)
     code_object = with_entry_offsets(code_object)
     packed, symbols = _parts(code_object)
-    rodata = b"".join(item.descriptor.to_bytes() for item in code_object.kernels)
+    rodata = b"".join(item.descriptor.to_bytes() for item in code_object.kernels) + code_object.constants
     flags = e_flags(target, code_object.xnack, code_object.sramecc)
     return elf.write(code_object.text, rodata, symbols, packed, flags, code_object.abi_version)

@@ -222,9 +222,9 @@ class Encoder:
             return None
         if operand.half is None and operand.bank == "vgpr" and operand.units == 1:
             return slot.bits_of.get(Register("vgpr", operand.index, 1, 0))
-        if operand.bank == "null":
-            for units in (1, 2, 4, 8):
-                bits = slot.bits_of.get(Register("null", 0, units))
+        if operand.bank not in ("sgpr", "vgpr", "agpr", "ttmp", "vcc", "exec"):
+            for units in (1, 2, 4, 8, 16):
+                bits = slot.bits_of.get(Register(operand.bank, 0, units))
                 if bits is not None:
                     return bits
         return None

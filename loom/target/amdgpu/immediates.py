@@ -80,6 +80,8 @@ def waitcnt_value(counters: dict[str, int], generation: str) -> int:
 
 def _print_waitcnt(value: int, generation: str) -> str:
     counters = waitcnt_fields(value, generation)
+    if waitcnt_value(counters, generation) != value:
+        return f"0x{value:x}"  # bits that no counter has
     waited = {n: v for n, v in counters.items() if v != waitcnt_limit(n, generation)} or counters
     return " ".join(f"{name}({count})" for name, count in waited.items())
 
@@ -107,13 +109,14 @@ def _print_delay(value: int) -> str:
 def _print_message(value: int, generation: str) -> str:
     names = table(generation).names["message"]
     if generation != "gfx9.4":
-        name = names.get(str(value & 0xFF))
+        name = names.get(str(value))
         if name is not None:
             return f"sendmsg({name})"
         return f"sendmsg({value}, 0, 0)" if value <= 0xFF else str(value)
     identifier, operation, stream = value & 15, value >> 4 & 7, value >> 8 & 3
     name = names.get(str(identifier))
-    if name is not None:
+    known = identifier | operation << 4 | stream << 8
+    if name is not None and known == value:
         if identifier in (_MSG_GS, _MSG_GS_DONE):
             by_value = {v: k for k, v in _GS_OPERATIONS.items()}
             if operation in by_value and (operation or (identifier == _MSG_GS_DONE and stream == 0)):
@@ -124,7 +127,6 @@ def _print_message(value: int, generation: str) -> str:
                 return f"sendmsg({name}, {by_value[operation]})"
         elif operation == 0 and stream == 0:
             return f"sendmsg({name})"
-    known = identifier | operation << 4 | stream << 8
     return f"sendmsg({identifier}, {operation}, {stream})" if known == value else str(value)
 
 
@@ -193,6 +195,28 @@ def function_value(name: str, arguments: list[str | int], generation: str) -> in
             return None
         value |= stream << 8
     return value
+
+
+def swizzle_offset(mode: str, arguments: list[int], mask: str = "") -> int | None:
+    """The ``ds_swizzle_b32`` offset for a pattern, ``None`` if the arguments are wrong."""
+    if mode == "QUAD_PERM" and len(arguments) == 4 and all(0 <= lane < 4 for lane in arguments):
+        return 0x8000 | sum(lane << 2 * at for at, lane in enumerate(arguments))
+    if mode == "BITMASK_PERM" and len(mask) == 5 and not set(mask) - set("01pi"):
+        keep = fixed = flip = 0
+        for char in mask:
+            keep, fixed, flip = keep << 1 | (char in "pi"), fixed << 1 | (char == "1"), flip << 1 | (char == "i")
+        return keep | fixed << 5 | flip << 10
+    if mode == "SWAP" and len(arguments) == 1:
+        return 31 | arguments[0] << 10
+    if mode == "REVERSE" and len(arguments) == 1:
+        return 31 | arguments[0] - 1 << 10
+    if mode == "BROADCAST" and len(arguments) == 2:
+        return 32 - arguments[0] | arguments[1] << 5
+    if mode == "ROTATE" and len(arguments) == 2:
+        return 0xC000 | arguments[0] << 10 | arguments[1] << 5
+    if mode == "FFT" and len(arguments) == 1:
+        return 0xE000 | arguments[0]
+    return None
 
 
 def depctr_field(name: str) -> tuple[int, int] | None:

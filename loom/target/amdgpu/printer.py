@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from loom.target.amdgpu.immediates import print_immediate, spell
+from loom.target.amdgpu.immediates import print_immediate, spell, swizzle_offset
 from loom.target.amdgpu.instruction import Encoding, InstructionRow, OperandSlot
 from loom.target.amdgpu.machine import (
     OFF,
@@ -278,7 +278,7 @@ def swizzle(offset: int, generation: str) -> str:
         zero = (or_mask >> bit & 1) ^ (xor_mask >> bit & 1)
         one = ((and_mask | or_mask) >> bit & 1) ^ (xor_mask >> bit & 1)
         text += {(0, 1): "p", (1, 0): "i", (0, 0): "0", (1, 1): "1"}[zero, one]
-    return f'swizzle(BITMASK_PERM,"{text}")'
+    return f'swizzle(BITMASK_PERM,"{text}")' if swizzle_offset("BITMASK_PERM", [], text) == offset else str(offset)
 
 
 def _dpp(instruction: MachineInstruction, encoding: Encoding) -> list[str]:
