@@ -22,7 +22,7 @@ def fmod(lw: Lowering, kind: str, x: Words, y: Words) -> Words:
 
 
 def _chunks(lw: Lowering, kind: str, x: Words, y: Words) -> Words:
-    from loom.target.amdgpu.lowering.control_flow import branch, branch_if, enter, new_block
+    from loom.target.amdgpu.lowering.control_flow import branch, branch_if, enter, merge, new_block
     from loom.target.amdgpu.lowering.emitter import Scope
     from loom.target.amdgpu.lowering.loops import leave_lanes, move_last
     from loom.target.amdgpu.lowering.scalars import float_words
@@ -66,7 +66,8 @@ def _chunks(lw: Lowering, kind: str, x: Words, y: Words) -> Words:
             following = t.select(under, f.op("add", kind, following, scaled), following)
             over = t.compare_float("oge", f.operand(following), f.operand(scaled), kind)
             following = t.select(over, f.op("sub", kind, following, scaled), following)
-        branch(lw, header, [e.to_vector(w) for w in following])
+            merged = [merge(lw, e.to_vector(w), old) for w, old in zip(following, arguments, strict=True)]
+        branch(lw, header, merged)
     move_last(header)
     enter(lw, done)
     e.restore_exec(saved, outer)
