@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from loom.ir.attributes import SymbolRef, Word
 from loom.ir.core import Block, Operation, Region, Value
 from loom.ir.definition import OpDefinition
-from loom.ir.types import Type
+from loom.ir.types import INDEX, Type
 from loom.text.attribute_kinds import predicates_text
 from loom.text.format import Directive, OpState, ParseStep, PrintStep, register_directive
 
@@ -236,7 +236,13 @@ def _make_loop(definition: OpDefinition, arguments: tuple[str, ...]) -> tuple[Pa
         block = Block()
         state.regions[region_position] = block
         state.mark = len(p.defined)
-        induction = block.add_argument(state.groups[lower].type)
+        # Bounds that are defined further down (in a dominating block) have no type yet: they are coordinates.
+        bounds = [state.groups[k] for k in (lower, upper, step)]
+        known = next((v.type for v in bounds if v.type is not None), INDEX)
+        for v in bounds:
+            if v.type is None:
+                v.retype(known)
+        induction = block.add_argument(known)
         if p.tokens[p.i] == "(":
             p.i += 1
             _read_bindings(p, state, block, inits)

@@ -146,3 +146,23 @@ func.def @g(%c: i1) {
 }
 """
     assert places(text) == [(7, 1, "PARSE/003"), (8, 8, "PARSE/002")]
+
+
+def test_loop_bounds_may_be_defined_in_a_later_block() -> None:
+    text = """func.def @f(%n: index) {
+  cfg.br ^first
+^second:
+  scf.for %i = [%m to %n step %n] {
+    %x = index.add %i, %m : index
+  }
+  func.return
+^first:
+  %m = index.add %n, %n : index
+  cfg.br ^second
+}
+"""
+    module = loom.parse(text)
+    loom.verify(module)
+    assert loom.print_module(module) == text
+    wrong = text.replace("%m = index.add %n, %n : index", "%m = scalar.constant 1 : i32")
+    assert places(wrong) == [(4, 17, "PARSE/013")]
