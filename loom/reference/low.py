@@ -85,6 +85,17 @@ class Wave:
         return np.array([bool(chosen >> lane & 1) for lane in range(self.machine.wave)])
 
 
+@dataclass(slots=True)
+class _Half:
+    """One instruction of an op (one of two for a dual-issue pair) with its operands and results by slot."""
+
+    resolved: Any
+    sources: dict[int, Words | None]
+    targets: dict[int, Value]
+    modifiers: dict[str, int]
+    old: list[Words] = field(default_factory=list)
+
+
 Steps = Generator[None, None, list[Words]]
 
 
@@ -168,16 +179,20 @@ class LowFunction:
             resolved = resolve(wave.machine.generation, key, full, wave.machine.wave, op.location, types)
             self.interp.caches[op] = resolved
         operands, results = list(op.operands), list(op.results)
-        pending: list[Callable[[], None]] = []
+        taken: list[_Half] = []
         for half in resolved.halves:
             mnemonic = half.row.mnemonic
             if mnemonic.startswith("s_barrier") and not mnemonic.startswith("s_barrier_signal"):
                 yield
-                continue
-            if mnemonic.startswith(_NO_EFFECT):
-                continue
-            pending.append(self._half(op, half, operands, results))
-        for commit in pending:
+                operands.clear()
+            elif mnemonic.startswith(_NO_EFFECT):
+                operands.clear()
+            else:
+                taken.append(self._take(op, half, operands, results))
+        self._read_state(operands)
+        for half in taken:
+            half.old = self._old_values(half, operands)
+        for commit in [self._execute(op, half) for half in taken]:
             commit()
         for value in results:  # state that the text names as a result
             self.values[value] = self._state(value)
@@ -189,8 +204,8 @@ class LowFunction:
             return split_integer(getattr(self.wave, bank), self.wave.machine.wave // 32)
         return [uniform(int(getattr(self.wave, bank, 0)))]
 
-    def _half(self, op: Operation, half: Any, operands: list[Value], results: list[Value]) -> Callable[[], None]:
-        """Take the operands and results of one instruction; returns what writes its results."""
+    def _take(self, op: Operation, half: Any, operands: list[Value], results: list[Value]) -> _Half:
+        """Take the slots' operands and results of one instruction from the op's lists."""
         row = half.row
         targets: dict[int, Value] = {}
         for index, slot in enumerate(row.slots):
@@ -209,17 +224,24 @@ class LowFunction:
                 if not operands:
                     raise error(f"{row.mnemonic}: an operand is missing", "REFERENCE/017", op.location)
                 sources[index] = self.values[operands.pop(0)]
-        self._read_state(operands)
-        old = [self.values[value] for value in operands]  # what remains are the old values of results
-        operands.clear()
         modifiers = {field.name: field.default for field in row.modifiers if field.default}
         modifiers.update(half.modifiers)
-        memory = row.memory
-        if memory is not None:
-            if memory.kind in ("cache", "prefetch"):
-                return lambda: None
-            return self._memory(op, half, sources, targets, old, modifiers)
-        return self._compute(op, half, sources, targets, old, modifiers)
+        return _Half(half, sources, targets, modifiers)
+
+    def _old_values(self, half: _Half, operands: list[Value]) -> list[Words]:
+        """The pass-through operands that belong to a half: one for each vector result that is not tied."""
+        wanted = len([t for i, t in half.targets.items() if _is_vector(t) and half.sources.get(i) is None])
+        mine, operands[:] = operands[:wanted], operands[wanted:]
+        return [self.values[value] for value in mine]
+
+    def _execute(self, op: Operation, half: _Half) -> Callable[[], None]:
+        """Compute; returns what writes the results."""
+        memory = half.resolved.row.memory
+        if memory is None:
+            return self._compute(op, half)
+        if memory.kind in ("cache", "prefetch"):
+            return lambda: None
+        return self._memory(op, half)
 
     def _read_state(self, operands: list[Value]) -> None:
         """Explicit state operands (``reg<amdgpu.scc>`` …) become the machine's state; they leave the list."""
@@ -257,44 +279,40 @@ class LowFunction:
                 return [uniform(int(getattr(self.wave, operand.bank[:-1]) == 0))]
         raise error(f"an operand {operand} cannot be interpreted", "REFERENCE/017", self.function.location)
 
-    def _compute(
-        self,
-        op: Operation,
-        half: Any,
-        sources: dict[int, Words | None],
-        targets: dict[int, Value],
-        old: list[Words],
-        modifiers: dict[str, int],
-    ) -> Callable[[], None]:
+    def _compute(self, op: Operation, half: _Half) -> Callable[[], None]:
         from loom.low.semantics.operation import words_of
         from loom.low.semantics.table import evaluate, find_operation
 
         wave = self.wave
-        row = half.row
+        row, sources, targets = half.resolved.row, half.sources, half.targets
         size, generation = wave.machine.wave, wave.machine.generation
         operation = find_operation(row.semantic, size, generation)
         if operation is None:
             raise error(f"no semantic operation '{row.semantic}' is known", "REFERENCE/001", op.location)
         inputs: list[Any] = []
         halves: list[int | None] = []
+        previous, result_halves = self._previous(half)
         listed = [index for index, slot in enumerate(row.slots) if slot.is_use]
-        for index, type_ in zip(listed, operation.inputs, strict=False):
-            words = sources[index] or [uniform(0)]
+        given = [(sources[index] or [uniform(0)], half.resolved.half_of(row.slots[index].name)) for index in listed]
+        if len(operation.inputs) == len(given) + 1 and operation.inputs[-1] == "mask":  # VCC, not written out
+            given.append((split_integer(wave.vcc, size // 32), None))
+        if len(operation.inputs) == len(given) + 1:  # the old value of the result comes first
+            given.insert(0, (previous[0], None))
+        for (words, part), type_ in zip(given, operation.inputs, strict=False):
             if type_ == "mask":
                 inputs.append(as_integer(words[: max(1, size // 32)]))
             else:
                 count = words_of(type_, size)
                 taken = [word if word.size > 1 else int(word[0]) for word in [*words, *[uniform(0)] * count][:count]]
                 inputs.append(taken if count > 1 else taken[0])
-            halves.append(half.half_of(row.slots[index].name))
+            halves.append(part)
         state = {"scc": wave.scc, "m0": wave.m0, "vcc": wave.vcc}
-        previous, result_halves = self._previous(half, sources, targets, old)
         outcome = evaluate(
             row.semantic,
             inputs,
             wave=size,
             exec_mask=wave.exec,
-            modifiers=modifiers,
+            modifiers=half.modifiers,
             state={name: state[name] for name in operation.state if name in state},
             old=[words[0] for words in previous],
             generation=generation,
@@ -308,23 +326,19 @@ class LowFunction:
                 if place >= len(outcome["results"]):
                     break
                 produced = outcome["results"][place]
-                self._write(
-                    row.slots[index], half.fixed.get(index), targets.get(index), produced, previous, place, outcome
-                )
+                fixed = half.resolved.fixed.get(index)
+                self._write(row.slots[index], fixed, targets.get(index), produced, previous, place, outcome)
             for name, number in outcome["state"].items():
                 setattr(wave, name, number)
 
         return commit
 
-    def _previous(
-        self, half: Any, sources: dict[int, Words | None], targets: dict[int, Value], old: list[Words]
-    ) -> tuple[list[Words], list[int | None]]:
-        """The old words of each result: of the tied operand, or the pass-through behind the operands, else
-        undefined."""
-        row = half.row
+    def _previous(self, half: _Half) -> tuple[list[Words], list[int | None]]:
+        """The old words of each result: of the tied operand, or of the pass-through operand, else undefined."""
+        row, sources, targets = half.resolved.row, half.sources, half.targets
         previous: list[Words] = []
         halves: list[int | None] = []
-        rest = list(old)
+        rest = list(half.old)
         for index, slot in enumerate(row.slots):
             if not slot.is_def:
                 continue
@@ -336,7 +350,7 @@ class LowFunction:
             if tied is None and rest:
                 tied = rest.pop(0)
             previous.append(tied if tied is not None else [np.array([UNDEFINED_WORD])] * max(1, units))
-            halves.append(half.half_of(slot.name))
+            halves.append(half.resolved.half_of(slot.name))
         return previous, halves
 
     def _write(
@@ -374,19 +388,11 @@ class LowFunction:
             setattr(wave, bank, as_integer(words))
         self.values[target] = words
 
-    def _memory(
-        self,
-        op: Operation,
-        half: Any,
-        sources: dict[int, Words | None],
-        targets: dict[int, Value],
-        old: list[Words],
-        modifiers: dict[str, int],
-    ) -> Callable[[], None]:
-        row, wave = half.row, self.wave
-        named = {row.slots[index].name: words for index, words in sources.items()}
-        produced = wave.machine.memory.access(self.interp, op, row, named, modifiers, wave)
-        previous, _ = self._previous(half, sources, targets, old)
+    def _memory(self, op: Operation, half: _Half) -> Callable[[], None]:
+        row, wave, targets = half.resolved.row, self.wave, half.targets
+        named = {row.slots[index].name: words for index, words in half.sources.items()}
+        produced = wave.machine.memory.access(self.interp, op, row, named, half.modifiers, wave)
+        previous, _ = self._previous(half)
 
         def commit() -> None:
             for place, (index, target) in enumerate(targets.items()):
@@ -436,7 +442,15 @@ def _concat(function: LowFunction, op: Operation) -> None:
 
 def _live_in(function: LowFunction, op: Operation) -> None:
     key = str(op.attributes["key"])
-    words = function.wave.live_ins.get(key)
+    wave = function.wave
+    words = wave.live_ins.get(key)
+    if key in ("amdgpu.exec", "amdgpu.vcc"):
+        words = split_integer(getattr(wave, key.rpartition(".")[2]), wave.machine.wave // 32)
+    elif words is None and key.startswith("amdgpu.undefined."):
+        result = op.results[0]
+        assert isinstance(result.type, RegisterType)
+        word = np.full(wave.machine.wave if _is_vector(result) else 1, UNDEFINED_WORD)
+        words = [word] * result.type.units
     if words is None:
         raise error(f"live-in '{key}' is not provided", "REFERENCE/017", op.location)
     function.values[op.results[0]] = words

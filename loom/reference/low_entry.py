@@ -120,16 +120,21 @@ def launch_low(interp: Interpreter, kernel: Operation, arguments: Sequence[Any],
     binding = _Binding(arguments, False)
     buffers = [binding.buffer(argument) for argument in arguments if isinstance(argument, Memory)]
     scalars = [argument for argument in arguments if not isinstance(argument, Memory)]
-    parameters = kernel.regions[-1].blocks[0].arguments
-    if len(scalars) != len(parameters):
-        raise error(
-            f"kernel '@{kernel.symbol}' takes {len(parameters)} scalars, not {len(scalars)}",
-            "REFERENCE/009",
-            kernel.location,
-        )
-    entry = [_scalar_words(value, parameter) for value, parameter in zip(scalars, parameters, strict=True)]
     addresses = [GLOBAL_BASE + int(buffer.base[0]) for buffer in buffers]
-    kernarg = _kernarg(binding.arena, addresses, entry)
+    layout: Any = kernel.attributes.get("abi_layout")
+    entry: list[Words] = []
+    if isinstance(layout, dict) and isinstance(layout.get("arguments"), dict):
+        kernarg = _foreign_kernarg(binding.arena, kernel, layout, addresses, scalars, geometry)
+    else:
+        parameters = kernel.regions[-1].blocks[0].arguments
+        if len(scalars) != len(parameters):
+            raise error(
+                f"kernel '@{kernel.symbol}' takes {len(parameters)} scalars, not {len(scalars)}",
+                "REFERENCE/009",
+                kernel.location,
+            )
+        entry = [_scalar_words(value, parameter) for value, parameter in zip(scalars, parameters, strict=True)]
+        kernarg = _kernarg(binding.arena, addresses, entry)
     machine = Machine(generation_of(interp, kernel), interp.target.subgroup_size, MemoryUnit(binding.arena))
     packet = _dispatch_packet(binding.arena, geometry, kernarg)
     try:
@@ -153,14 +158,15 @@ def _static_geometry(kernel: Operation) -> Geometry:
 def _scalar_words(value: Any, parameter: Value) -> Words:
     """A scalar as the words of an entry argument; sub-word integers are zero-extended."""
     assert isinstance(parameter.type, RegisterType)
+    return split_integer(_scalar_bits(value), parameter.type.units)
+
+
+def _scalar_bits(value: Any) -> int:
+    """The bits of a scalar argument; a Python float counts as f32."""
     if isinstance(value, np.ndarray):
         flat = value.ravel()[:1]
-        raw = int(flat.view(f"u{flat.dtype.itemsize}")[0]) if flat.dtype != np.bool_ else int(flat[0])
-    elif isinstance(value, float):
-        raw = int(np.float32(value).view(np.uint32))
-    else:
-        raw = int(value)
-    return split_integer(raw, parameter.type.units)
+        return int(flat[0]) if flat.dtype == np.bool_ else int(flat.view(f"u{flat.dtype.itemsize}")[0])
+    return int(np.float32(value).view(np.uint32)) if isinstance(value, float) else int(value)
 
 
 def _kernarg(arena: Arena, addresses: Sequence[int], entry: Sequence[Words]) -> int:
@@ -171,6 +177,54 @@ def _kernarg(arena: Arena, addresses: Sequence[int], entry: Sequence[Words]) -> 
     start = arena.allocate(len(data), "kernarg", alignment=64)
     arena.data[start : start + len(data)] = np.frombuffer(data, np.uint8)
     return GLOBAL_BASE + start
+
+
+def _foreign_kernarg(
+    arena: Arena,
+    kernel: Operation,
+    layout: dict[str, Any],
+    addresses: Sequence[int],
+    scalars: Sequence[Any],
+    geometry: Geometry,
+) -> int:
+    """The kernarg segment of a lifted kernel: its ``abi_layout`` states offset, size and kind of every argument.
+
+    Buffers and scalars are taken in the order of their arguments; hidden arguments describe the launch (LLVM's AMDGPU
+    usage guide, "Code Object V5 Metadata"), those without a meaning here are zero.
+    """
+    entries = sorted(layout["arguments"].values(), key=lambda entry: int(entry["offset"]))
+    size = max([int(layout.get("kernarg_size", 0)), *(int(e["offset"]) + int(e["size"]) for e in entries)])
+    data = bytearray(-(-max(size, 8) // 8) * 8)
+    given = {"global_buffer": iter(addresses), "by_value": iter(scalars)}
+    hidden = _hidden_values(geometry)
+    for entry in entries:
+        kind, offset, width = str(entry["kind"]), int(entry["offset"]), int(entry["size"])
+        if kind.startswith("hidden"):
+            number = hidden.get(kind, 0)
+        else:
+            source = given["global_buffer" if kind == "global_buffer" else "by_value"]
+            value = next(source, None)
+            if value is None:
+                raise error(
+                    f"kernel '@{kernel.symbol}' takes more arguments than the launch gives",
+                    "REFERENCE/009",
+                    kernel.location,
+                )
+            number = value if isinstance(value, int) else _scalar_bits(value)
+        data[offset : offset + width] = (number & ((1 << (8 * width)) - 1)).to_bytes(width, "little")
+    start = arena.allocate(len(data), "kernarg", alignment=64)
+    arena.data[start : start + len(data)] = np.frombuffer(bytes(data), np.uint8)
+    return GLOBAL_BASE + start
+
+
+def _hidden_values(geometry: Geometry) -> dict[str, int]:
+    values = {"hidden_dynamic_lds_size": geometry.dynamic_storage, "hidden_grid_dims": 1}
+    for axis, name in enumerate("xyz"):
+        values[f"hidden_block_count_{name}"] = geometry.workgroups[axis]
+        values[f"hidden_group_size_{name}"] = geometry.workgroup_size[axis]
+        if geometry.workgroups[axis] * geometry.workgroup_size[axis] > 1:
+            values["hidden_grid_dims"] = axis + 1
+    return values
 
 
 def _dispatch_packet(arena: Arena, geometry: Geometry, kernarg: int) -> int:
@@ -219,6 +273,8 @@ def _run_group(
             place = int(batch.coordinate("workgroup", axis)[0])
             wave.live_ins[f"amdgpu.workgroup_id.{name}"] = [uniform(place)]
             wave.live_ins[f"amdgpu.workitem_id.{name}"] = [ids[axis]]
+        y, z = (int(batch.coordinate("workgroup", axis)[0]) for axis in (1, 2))
+        wave.live_ins["amdgpu.workgroup_id.packed.yz"] = [uniform(y & 0xFFFF | z << 16)]
         running.append(LowFunction(interp, kernel, wave).run(entry))
     while running:
         waiting: list[Steps] = []

@@ -43,7 +43,10 @@ class MemoryUnit:
             raise error(f"memory instruction '{row.mnemonic}' cannot be interpreted", "REFERENCE/001", op.location)
         if memory.space == "constant":
             return self._scalar_load(interp, op, row, operands, modifiers, semantic)
-        lanes = np.flatnonzero(wave.lanes())
+        active = wave.lanes()
+        if memory.space == "buffer":
+            active &= self._buffer_in_range(operands, modifiers, semantic.bytes, wave.machine.wave)
+        lanes = np.flatnonzero(active)
         data = [operands.get(name) for name in memory.data]
         size = wave.machine.wave
         if memory.space in ("lds", "gds"):
@@ -99,6 +102,22 @@ class MemoryUnit:
         if vector and (modifiers.get("offen") or not modifiers.get("idxen")):
             total += np.broadcast_to(vector[0], (size,)).astype(np.int64)
         return total - GLOBAL_BASE
+
+    def _buffer_in_range(
+        self, operands: dict[str, Words | None], modifiers: dict[str, int], bytes_: int, size: int
+    ) -> Array:
+        """Lanes within the descriptor's extent; outside, a load gives zero and a store is dropped (RDNA3 ISA)."""
+        descriptor = operands.get("srsrc")
+        assert descriptor is not None
+        stride = int(descriptor[1][0]) >> 16 & 0x3FFF
+        records = int(descriptor[2][0])
+        vector = list(operands.get("vaddr") or [])
+        if stride and modifiers.get("idxen") and vector:
+            return np.asarray(np.broadcast_to(vector[0], (size,)) < records)
+        offset = np.full(size, modifiers.get("offset", 0), np.int64)
+        if vector:
+            offset += np.broadcast_to(vector[-1], (size,)).astype(np.int64)
+        return np.asarray(offset + bytes_ <= records)
 
     def _lds_offsets(
         self, operands: dict[str, Words | None], modifiers: dict[str, int], semantic: Any, size: int
@@ -173,7 +192,11 @@ class MemoryUnit:
             stacked = np.stack([np.broadcast_to(word, (size,)) for word in words], axis=1).astype(np.uint32)
             if semantic.half:
                 stacked = stacked >> np.uint32(16)
-            raw = np.ascontiguousarray(stacked[lanes]).view(np.uint8).reshape(len(lanes), -1)[:, : semantic.bytes]
+            raw = (
+                np.ascontiguousarray(stacked[lanes])
+                .view(np.uint8)
+                .reshape(len(lanes), 4 * len(words))[:, : semantic.bytes]
+            )
             store[places[lanes][:, None] + np.arange(semantic.bytes)] = raw
 
     def _atomic(

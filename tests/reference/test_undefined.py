@@ -105,13 +105,16 @@ def test_two_workitems_writing_different_values() -> None:
 
 
 def test_atomics_do_not_race_with_each_other_but_with_plain_access() -> None:
-    start = SHARED + """  %unit = scalar.constant 1 : i32
+    start = (
+        SHARED
+        + """  %unit = scalar.constant 1 : i32
   %none = scalar.constant 0 : i32
   %first = index.cmp eq, %i, %zero : index
   scf.if %first {
     view.store %none, %tile[0] : i32, view<64xi32>
   }
 """
+    )
     barrier = "  kernel.barrier<workgroup> scope(workgroup) ordering(acq_rel)\n"
     add = "  view.atomic.reduce<addi> %unit, %tile[0] {ordering = relaxed, scope = workgroup} : i32, view<64xi32>\n"
     load = "  %x = view.load %tile[0] : view<64xi32> -> i32\n  view.store %x, %v[%i] : i32, view<4xi32>"
@@ -149,23 +152,29 @@ def test_reading_unwritten_workgroup_memory_is_poison() -> None:
 
 
 def test_a_branch_on_poison_is_an_error() -> None:
-    body = SHARED + """  %x = view.load %tile[%i] : view<64xi32> -> i32
+    body = (
+        SHARED
+        + """  %x = view.load %tile[%i] : view<64xi32> -> i32
   %none = scalar.constant 0 : i32
   %c = scalar.cmpi eq, %x, %none : i32
   scf.if %c {
     view.store %none, %v[%i] : i32, view<4xi32>
   }"""
+    )
     issue = issue_of(body)
     assert issue["code"] == "REFERENCE/006"
     assert "condition depends on an undefined value" in str(issue["message"])
 
 
 def test_poison_that_is_selected_away_is_harmless() -> None:
-    body = SHARED + """  %x = view.load %tile[%i] : view<64xi32> -> i32
+    body = (
+        SHARED
+        + """  %x = view.load %tile[%i] : view<64xi32> -> i32
   %seven = scalar.constant 7 : i32
   %no = index.cmp slt, %i, %zero : index
   %y = scf.select %no, %x, %seven : i32
   view.store %y, %v[%i] : i32, view<4xi32>"""
+    )
     assert run_text(kernel(VIEW + body) + launch_case(expected=7))["failed_sample_count"] == 0
 
 
@@ -206,7 +215,9 @@ check.case public @c {
 
 
 def test_where_of_a_kernel_is_checked() -> None:
-    text = kernel("", "%out: buffer").replace("launch(%out: buffer) {", "launch(%out: buffer, %n: index) where [lt(%n, 8)] {")
+    text = kernel("", "%out: buffer").replace(
+        "launch(%out: buffer) {", "launch(%out: buffer, %n: index) where [lt(%n, 8)] {"
+    )
     case = """
 check.case public @c {
   %t = check.generate.fill value(0) : tensor<4xi32>
