@@ -197,7 +197,8 @@ def assemble(
         if typed_words and type_ == "f32":
             results.append((_finish_float(produced[index], context),))
         else:
-            results.append(_result_words(type_, produced[index], half, context, index))
+            scalar = operation.name.startswith(("s_", "v_s_"))
+            results.append(_result_words(type_, produced[index], half, context, index, scalar))
     return Assembled(operation, tuple(results), tuple(produced[len(operation.results) :]), write_mask)
 
 
@@ -249,7 +250,9 @@ def _modify(value: Expr, neg: int, absolute: int) -> Expr:
     return fneg(value) if neg else value
 
 
-def _result_words(type_: str, value: Any, half: int | None, context: Context, index: int) -> tuple[Expr, ...]:
+def _result_words(
+    type_: str, value: Any, half: int | None, context: Context, index: int, scalar: bool
+) -> tuple[Expr, ...]:
     if type_ in ("f16", "f32", "f64"):
         value = _finish_float(value, context)
     if type_ in ("v2f16", "v2f32"):
@@ -258,6 +261,9 @@ def _result_words(type_: str, value: Any, half: int | None, context: Context, in
         if half is None:
             half = context.modifier("op_sel") >> 3 & 1
         short = zext(bitcast(value, "i16"), "i32")
+        if scalar:
+            # A scalar register has no halves of its own: the upper bits become zero.
+            return (short,)
         if context.generation == "gfx9.4" and not half:
             # Up to gfx9, a 16-bit result clears the upper half of its register; later generations keep it.
             return (short,)
