@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loom.low.semantics import (  # noqa: F401 - each import declares a family of operations
+    matrix_cdna,
     scalar,
     vector_float,
     vector_integer,

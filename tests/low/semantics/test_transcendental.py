@@ -323,3 +323,48 @@ def test_frexp_ldexp_and_fraction() -> None:
         assert np.array_equal(run("v_ldexp_f32", x, k & 0xFFFFFFFF), want)
     fraction = run("v_fract_f32", np.array([1.25, -0.25, -1e-9, 5.0], F))
     assert fraction.tolist() == [0.25, 0.75, float(np.float32(1 - 2**-24)), 0.0]
+
+
+CDNA = [
+    ("v_mfma_f32_32x32x8_f16", 32, 8, 1, "f16"), ("v_mfma_f32_16x16x16_f16", 16, 16, 1, "f16"),
+    ("v_mfma_f32_4x4x4_16b_f16", 4, 4, 16, "f16"), ("v_mfma_f32_32x32x1_2b_f32", 32, 1, 2, "f32"),
+    ("v_mfma_f32_16x16x4_f32", 16, 4, 1, "f32"), ("v_mfma_f32_16x16x1_4b_f32", 16, 1, 4, "f32"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "size", "depth", "blocks", "kind"), CDNA)
+def test_matrix_of_cdna(name: str, size: int, depth: int, blocks: int, kind: str) -> None:
+    """Identity and counting matrices show where each element must lie."""
+    rng = np.random.default_rng(9)
+    a = rng.integers(-8, 8, (blocks, size, depth)).astype(F)
+    b = rng.integers(-8, 8, (blocks, depth, size)).astype(F)
+    groups = 64 // (size * blocks)
+    per_lane = depth // groups
+    lanes_a, lanes_b = np.zeros((64, per_lane), F), np.zeros((64, per_lane), F)
+    for lane in range(64):
+        row, block, group = lane % size, lane // size % blocks, lane // (size * blocks)
+        lanes_a[lane] = a[block, row, group * per_lane : (group + 1) * per_lane]
+        lanes_b[lane] = b[block, group * per_lane : (group + 1) * per_lane, row]
+
+    def pack(values: np.ndarray) -> list[np.ndarray]:
+        if kind == "f32":
+            return [values[:, k].copy().view(np.uint32) for k in range(per_lane)]
+        words = values.astype(np.float16).view(np.uint32)
+        return [words[:, k].copy() for k in range(words.shape[1])]
+
+    want = a.astype(float) @ b.astype(float)
+    count = size * size * blocks // 64
+    c = [np.full(64, 0.5, F).view(np.uint32)] * count
+    first, second = pack(lanes_a), pack(lanes_b)
+    inputs = [v if len(v) > 1 else v[0] for v in (first, second)]
+    found = evaluate(name, [*inputs, c], wave=64, generation="gfx9.4")["results"][0]
+    for register in range(count):
+        for lane in range(64):
+            if size == 32:
+                inner = register % 16
+                row, block = inner % 4 + 8 * (inner // 4) + 4 * (lane // 32), register // 16
+            elif size == 16:
+                row, block = register % 4 + 4 * (lane // 16), register // 4
+            else:
+                row, block = register, lane // 4
+            assert found[register].view(F)[lane] == want[block, row, lane % size] + 0.5

@@ -327,7 +327,7 @@ class Emitter:
                 self.write_mask(result, words[0])
             elif self.is_lane(result):
                 first = self.vector_index(Register(result.bank, result.index, count, None))
-                ignore_exec = operation.name == "v_writelane_b32"
+                ignore_exec = operation.name == "v_writelane_b32" or operation.name.startswith("v_mfma")
                 for k in range(count):
                     if ignore_exec:
                         self.values.write_vector(first + k, words[k])

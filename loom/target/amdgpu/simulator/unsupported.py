@@ -18,6 +18,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (r"^s_sendmsghalt", "halts the wave for the driver"),
     (r"^v_(movrelsd|swaprel)|^s_movrelsd", "register-relative moves on both sides; no compiler produces them"),
     (r"^(v_swmmac|v_smfmac)", "sparse matrix operations"),
+    (r"^v_mfma_.*(xf32|f8f6f4)|^v_mfma_ld", "matrix operations on reduced single precision and scaled formats"),
     (
         r"^s_(alloc_vgpr|get_barrier_state|barrier_(init|join|leave|signal_isfirst))",
         "named barriers and dynamic registers",

@@ -182,3 +182,35 @@ OBJECTS = (
 CASES = [
     Case(f"extra/{name}.hsaco", kernel, make, sizes) for name in OBJECTS for kernel, (make, sizes) in _MAKERS.items()
 ]
+
+
+def mfma(size: int) -> Any:
+    """C = A Bt^T in half precision with single-precision sums; integers, so exact."""
+
+    def make(n: int, rng: Any) -> Launch:
+        rows, columns, depth = size, 2 * size, 16 * n
+        a, b = (rng.integers(-8, 8, (r, depth)).astype(f16) for r in (rows, columns))
+        want = a.astype(f64) @ b.astype(f64).T
+        return Launch([a, b, np.zeros((rows, columns), f32), u32(columns), u32(depth)], (2, 1), (64,), {2: want})
+
+    return make
+
+
+def wmma_gfx12(n: int, rng: Any) -> Launch:
+    """gfx12 layout: lane l holds row l mod 16, k in two groups of 8; results of row r + 8 (l div 16)."""
+    a, b = (rng.integers(-8, 8, (n, 16, 16)).astype(f16) for _ in range(2))
+
+    def lanes(matrix: Any) -> Any:
+        return np.stack([np.concatenate([m[:, :8], m[:, 8:]]) for m in matrix]).astype(f16)
+
+    total = sum(a[k].astype(f64) @ b[k].astype(f64).T for k in range(n))
+    lane = np.arange(32)
+    want = np.stack([total[r + 8 * (lane // 16), lane % 16] for r in range(8)], axis=1)
+    return Launch([lanes(a), lanes(b), np.zeros((32, 8), f32), u32(n)], (1,), (32,), {2: want})
+
+
+CASES += [
+    Case("extra/gfx942-mma.O2.hsaco", "mfma_f16_32x32", mfma(32), (1, 3)),
+    Case("extra/gfx942-mma.O2.hsaco", "mfma_f16_16x16", mfma(16), (1, 3)),
+    Case("extra/gfx1201-mma.O2.hsaco", "wmma_f16", wmma_gfx12, (1, 3)),
+]
