@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 
-from loom.diagnostics import ExitCode, error
-from loom.tools.common import print_json, read_text
+from loom.diagnostics import ExitCode, LoomError, error
+from loom.tools.common import print_json, read_text, report
 
 HELP = """Judge the last form of a workload by its numerical, compiler and physical gates.
 
@@ -30,7 +30,13 @@ def run(args: argparse.Namespace) -> int:
     from loom.raising.accept.gates import accept
     from loom.store.workload import load_workload
 
-    module = parse(read_text(args.source), args.source) if args.source else None
+    module = None
+    if args.source:
+        try:
+            module = parse(read_text(args.source), args.source)
+        except LoomError as failure:
+            # A source that cannot be read is a verdict, not an obstacle to one.
+            report(failure.diagnostics)
     document = accept(
         load_workload(args.workload, check_files=False),
         args.form,
