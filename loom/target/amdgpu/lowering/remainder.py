@@ -77,5 +77,5 @@ def _chunks(lw: Lowering, kind: str, x: Words, y: Words) -> Words:
     nan = float_words(float("nan"), kind)
     bad_x = t.class_test(f.operand(x), kind, 0x207)
     bad_y = t.class_test(f.operand(y), kind, 0x063)
-    signed = (*result[:-1], lw.i.merge_bits(mask, result[-1], x[-1]))
-    return t.select(t.binary("or", bad_x, bad_y), nan, signed)
+    chosen = t.select(t.binary("or", bad_x, bad_y), nan, result)
+    return (*chosen[:-1], lw.i.merge_bits(mask, chosen[-1], x[-1]))
