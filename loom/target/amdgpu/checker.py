@@ -327,7 +327,7 @@ def check_waits(
                 wanted = barrier_memory.get(id(instruction))
                 for producer, counter in tokens:
                     memory = numbered[producer][0].row.memory
-                    if memory is None:
+                    if memory is None or memory.kind == "cache":
                         continue
                     lds = memory.space == "lds"
                     store = counter in ("vscnt", "storecnt")

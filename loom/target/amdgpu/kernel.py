@@ -27,6 +27,7 @@ from loom.target.amdgpu.emit import Emitted, Emitter
 from loom.target.amdgpu.foreign_abi import foreign_kernarg
 from loom.target.amdgpu.hazards import HazardScan, resolve_hazards
 from loom.target.amdgpu.merge_memory import merge_memory
+from loom.target.amdgpu.pass_through import drop_pass_through
 from loom.target.amdgpu.peephole import shorten
 from loom.target.amdgpu.processors import Processor
 from loom.target.amdgpu.waits import WaitReport, insert_waits, missing_waits
@@ -153,6 +154,7 @@ class KernelBackend:
         generation = self.processor.generation
         target = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes)
         start = clock()
+        drop_pass_through(code)
         if code.schedule in ("free", "phased"):
             self.trace.merged = merge_memory(code, target)
             self.trace.schedule = schedule(code, target, preferred_pressure(self.processor, self.wave_size))
@@ -182,6 +184,16 @@ class KernelBackend:
             self.trace.findings.extend(check_pairs(before, [block.instructions for block in self.program.blocks]))
         self.trace.waits = insert_waits(self.program, generation, emitted.barrier_memory)
         self.trace.hazards = resolve_hazards(self.program, generation)
+        if generation != "gfx11":
+            self.diagnostics.append(
+                Diagnostic(
+                    f"hazard nops are derived for gfx11; of {generation} only those it shares",
+                    "BACKEND/053",
+                    self.op.location,
+                    Severity.WARNING,
+                    "on hardware keep to allocation(fixed) there, which keeps the nops of the text",
+                )
+            )
         if code.schedule in ("free", "phased"):
             self.trace.clauses = insert_clauses(self.program, generation)
         released = 0

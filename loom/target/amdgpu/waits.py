@@ -32,6 +32,7 @@ MODELS: dict[str, CounterModel] = {
     "gfx12": CounterModel(
         {"loadcnt": 63, "samplecnt": 63, "bvhcnt": 7, "kmcnt": 31, "dscnt": 63, "expcnt": 7, "storecnt": 63},
         frozenset(("smem", "flat", "message")),
+        (frozenset(("storecnt", "cache")),),
     ),
     "gfx9.4": CounterModel({"vmcnt": 63, "lgkmcnt": 15, "expcnt": 7}, frozenset(("smem", "flat", "message"))),
 }
@@ -77,6 +78,8 @@ def _kind(instruction: MachineInstruction, counter: str) -> str:
     if memory is None:
         # Lane exchange through the LDS unit touches no memory but keeps the order of LDS operations.
         return {"message": "message", "lds": "lds"}.get(instruction.row.issue_class, counter)
+    if memory.kind == "cache":
+        return "cache"
     if memory.space == "constant":
         return "smem"
     if memory.space == "flat":
@@ -165,7 +168,7 @@ def _drains(
         result.append((lds, 0, "barrier", _LDS_KINDS))
     if memory != "workgroup":
         if stores is not None:
-            result.append((stores, 0, "barrier", None))
+            result.append((stores, 0, "barrier", frozenset((stores, "flat"))))
         if memory is not None or stores is None:
             result.append((loads, 0, "barrier", None))
     return tuple(result)
@@ -262,6 +265,10 @@ def wait_instructions(counters: Mapping[str, int], generation: str) -> list[Mach
         result.append(MachineInstruction(row, None, tuple(operands)))
 
     if generation == "gfx12":
+        counters = dict(counters)
+        for other in ("loadcnt", "storecnt"):
+            if other in counters and "dscnt" in counters:
+                make(f"s_wait_{other}_dscnt", Immediate(counters.pop(other) << 8 | counters.pop("dscnt")))
         for counter in ("loadcnt", "samplecnt", "bvhcnt", "storecnt", "dscnt", "kmcnt", "expcnt"):
             if counter in counters:
                 make(f"s_wait_{counter}", Immediate(counters[counter]))

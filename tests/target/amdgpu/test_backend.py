@@ -302,3 +302,44 @@ def test_lane_masks_take_two_registers_in_wave64() -> None:
     lines = assembly(text)
     assert "v_cmp_gt_u32_e32 vcc, 7, v0" in lines
     assert any(line.startswith("v_cndmask_b32_e32") and line.endswith("vcc") for line in lines)
+
+
+def test_assigned_registers_are_kept_and_waits_still_inserted() -> None:
+    body = f"""{HEAD}
+  %l = low.op<amdgpu.global_load_b32>(%id, %src) : ({V}, reg<amdgpu.sgpr x2>) -> reg<amdgpu.vgpr @ 9>
+  %r = low.op<amdgpu.v_add_nc_u32>(%l) {{src0 = 1}} : (reg<amdgpu.vgpr @ 9>) -> reg<amdgpu.vgpr @ 20>
+  low.op<amdgpu.global_store_b32>(%id, %r, %src) : ({V}, reg<amdgpu.vgpr @ 20>, reg<amdgpu.sgpr x2>)"""
+    lines = assembly(kernel(body, head="allocation(assigned) "))
+    assert "global_load_b32 v9, v0, s[0:1]" in lines
+    assert lines[lines.index("v_add_nc_u32_e32 v20, 1, v9") - 1] == "s_waitcnt vmcnt(0)"
+
+
+HELPER = f"""low.func.def MODE target<amdgpu.rdna3.core>(@t) @twice(%x: {V}) -> ({V}) {{
+  %a = low.op<amdgpu.v_add_nc_u32>(%x) {{src0 = 1}} : ({V}) -> {V}
+  %b = low.op<amdgpu.v_xor_b32>(%x) {{src0 = 7}} : ({V}) -> {V}
+  %c = low.op<amdgpu.v_mul_lo_u32>(%a, %b) : ({V}, {V}) -> {V}
+  low.return %c : {V}
+}}
+"""
+
+
+@pytest.mark.parametrize("mode", ["", "schedule(locked)", "schedule(phased)"])
+def test_helpers_are_inlined_with_their_contract(mode: str) -> None:
+    body = f"{HEAD}  %r = low.func.call @twice(%id) : ({V}) -> ({V})\n{STORE}"
+    text = kernel(body) + HELPER.replace("MODE", mode).replace("def  ", "def ")
+    lines = assembly(text)
+    at = next(i for i, line in enumerate(lines) if line.startswith("v_mul_lo_u32"))
+    if mode == "schedule(locked)":
+        # The authored order, with nothing in between and nothing merged.
+        assert lines[at - 2].startswith("v_add_nc_u32_e32") and lines[at - 1].startswith("v_xor_b32_e32")
+    assert sum(line.startswith(("v_add_nc_u32", "v_xor_b32", "v_dual")) for line in lines) in (1, 2)
+
+
+def test_a_recursive_helper_is_refused() -> None:
+    helper = HELPER.replace("MODE ", "").replace(
+        f"  low.return %c : {V}", f"  %d = low.func.call @twice(%c) : ({V}) -> ({V})\n  low.return %d : {V}"
+    )
+    body = f"{HEAD}  %r = low.func.call @twice(%id) : ({V}) -> ({V})\n{STORE}"
+    with pytest.raises(LoomError) as caught:
+        backend(kernel(body) + helper)
+    assert caught.value.diagnostics[0].code == "INLINE/001"
