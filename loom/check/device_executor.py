@@ -18,6 +18,7 @@ from loom.check.executor import (
     facts_of_target,
     find_callee,
     plain_numbers,
+    record_event,
     target_surroundings,
 )
 from loom.check.requirements import Surroundings, host_memory_bytes
@@ -26,7 +27,7 @@ from loom.diagnostics import Diagnostic, ExitCode, LoomError, error
 from loom.ir import BufferType, IntegerType, Module, Operation, Type, VectorType
 from loom.reference.execution import Geometry, Interpreter, form_of
 from loom.reference.formats import Array, encode
-from loom.reference.launch import evaluate_launch
+from loom.reference.launch import evaluate_launch, low_order
 
 if TYPE_CHECKING:
     from loom.device.protocol import Device, DeviceBuffer, Executable, Fault
@@ -141,7 +142,14 @@ class DeviceExecutor:
             parameters = [parameter.type for parameter in kernel.region("body").blocks[0].arguments]
         else:
             parameters = [None] * len(arguments)
-        outcome = self.run(entry, geometry, arguments, parameters, op)
+        try:
+            outcome = self.run(entry, geometry, low_order(kernel, arguments), parameters, op)
+        except LoomError as failure:
+            if not record_event(failure, self.options, self.events):
+                raise
+            return LaunchRecord(
+                kernel.symbol or "?", plain_numbers(workload), geometry.workgroups, geometry.workgroup_size
+            )
         return LaunchRecord(
             kernel.symbol or "?",
             plain_numbers(workload),

@@ -11,7 +11,7 @@ import numpy as np
 
 from loom.check import expect, generate
 from loom.check.executor import Executor, LaunchRecord, Value
-from loom.check.issues import Issue, from_error
+from loom.check.issues import Issue, from_defect, from_error
 from loom.check.oracle import ORACLES, OracleError
 from loom.check.plan import CasePlan, extra_attributes
 from loom.check.tensor import Tensor, from_npy_array, from_values, to_npy_array
@@ -402,6 +402,9 @@ def run_sample(
             stopped = True
         except LoomError as failure:
             result.issues.extend(from_error(failure, kind_of(failure), op.location))
+            stopped = True
+        except Exception as failure:
+            result.issues.append(from_defect(failure, op.location))
             stopped = True
         if stopped:
             break

@@ -113,7 +113,22 @@ _EVENTS = {
     "REFERENCE/005": ("value", "value_report"),
     "REFERENCE/006": ("value", "value_report"),
     "REFERENCE/009": ("operation", "operation_report"),
+    "FAULT/out_of_bounds": ("access", "asan_report"),
+    "FAULT/lds_out_of_bounds": ("access", "asan_report"),
+    "FAULT/misaligned": ("access", "asan_report"),
+    "FAULT/race": ("race", "tsan_report"),
 }
+
+
+def record_event(failure: LoomError, options: RunOptions, events: dict[str, int]) -> bool:
+    """Turn a finding into a device event where the sanitizer of its kind is on and only reports; whether it was one."""
+    kind, event = _EVENTS.get(failure.diagnostics[0].code, ("", ""))
+    if not options.sanitizer & {kind, "all"} or options.sanitizer_reporting == "trap":
+        return False
+    if not kind:
+        return False
+    events[event] = events.get(event, 0) + 1
+    return True
 
 
 def facts_of_target(target: TargetConfiguration | None) -> TargetFacts:
@@ -159,20 +174,12 @@ class ReferenceExecutor:
         try:
             geometry = launch(self.interpreter(), kernel, workload, memories)
         except LoomError as failure:
-            if not self._record_event(failure):
+            if not record_event(failure, self.options, self.events):
                 raise
             return LaunchRecord(kernel.symbol or "?", plain_numbers(workload), (0, 0, 0), (0, 0, 0))
         finally:
             adopt()
         return LaunchRecord(kernel.symbol or "?", plain_numbers(workload), geometry.workgroups, geometry.workgroup_size)
-
-    def _record_event(self, failure: LoomError) -> bool:
-        """Turn a finding into a device event where the sanitizer of its kind is on and only reports."""
-        kind, event = _EVENTS.get(failure.diagnostics[0].code, ("", ""))
-        if not self.options.sanitizer & {kind, "all"} or self.options.sanitizer_reporting == "trap":
-            return False
-        self.events[event] = self.events.get(event, 0) + 1
-        return True
 
     def call(self, op: Operation, callee: str, arguments: Sequence[Value]) -> list[Value]:
         """Interpret a function on the host."""

@@ -16,7 +16,7 @@ class Issue:
     ``kind``: ``planning`` (the case cannot be run as written), ``generation`` (a value source failed), ``compile`` (the
     compiler refused), ``execution`` (undefined behaviour, a fault, an unavailable device), ``expectation`` (a
     comparison
-    failed), ``file`` (a file cannot be read or written).
+    failed), ``file`` (a file cannot be read or written), ``internal`` (a defect of this program).
     """
 
     kind: str
@@ -52,3 +52,19 @@ def from_error(failure: LoomError, kind: str, location: Location | None = None) 
         if issue.location is None:
             issue.location = location
     return issues
+
+
+def from_defect(failure: Exception, location: Location | None = None) -> Issue:
+    """An issue of an exception that should not have left its room; ``LOOM_DEBUG=1`` lets it through instead."""
+    import os
+
+    if os.environ.get("LOOM_DEBUG") == "1":
+        raise failure
+    detail = " ".join(str(failure).split())[:300]
+    return Issue(
+        "internal",
+        "INTERNAL/001",
+        f"internal error: {type(failure).__name__}: {detail}",
+        location,
+        "set LOOM_DEBUG=1 for a traceback",
+    )

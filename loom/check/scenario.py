@@ -11,7 +11,7 @@ import numpy as np
 from loom.check.entropy import Entropy, as_signed, scenario_stream, trial_stream
 from loom.check.execute import Files, SampleResult, Scope, ValueFailure, kind_of
 from loom.check.executor import Executor, ReferenceExecutor, Value
-from loom.check.issues import Issue, from_error
+from loom.check.issues import Issue, from_defect, from_error
 from loom.check.plan import EXPECTATIONS, VALUE_SOURCES
 from loom.check.tensor import Storage, Tensor
 from loom.diagnostics import LoomError
@@ -170,6 +170,8 @@ def run_trial(
         result.issues.append(failure.issue)
     except LoomError as failure:
         result.issues.extend(from_error(failure, kind_of(failure), terminator.location))
+    except Exception as failure:
+        result.issues.append(from_defect(failure, terminator.location))
     result.launches = scope.launches
     return result
 

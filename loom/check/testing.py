@@ -58,9 +58,12 @@ class TestRun:
 
     @property
     def exit_code(self) -> ExitCode:
-        """0; 1 for a failed sample or an unplannable case; 2 for names that do not exist; 3 for an absent device."""
+        """0; 1 for a failed sample or an unplannable case; 2 for names that do not exist; 3 for an absent device;
+        4 where a sample met a defect of this program."""
         if self.bad_input:
             return ExitCode.BAD_INPUT
+        if any(issue["kind"] == "internal" for sample in self.samples for issue in sample["issues"]):
+            return ExitCode.INTERNAL
         if self.unavailable:
             return ExitCode.UNAVAILABLE
         return ExitCode.EVIDENCE_FAILED if self.failed or self.planning else ExitCode.SUCCESS

@@ -130,10 +130,28 @@ def launch(
         if kernel.name == "low.kernel.def":
             from loom.reference.low_entry import launch_low
 
-            return launch_low(interp, kernel, arguments, geometry)
+            return launch_low(interp, kernel, low_order(kernel, arguments), geometry)
         return _launch(interp, kernel, workload, arguments, geometry)
     finally:
         interp.target = outer
+
+
+def low_order(kernel: Operation, arguments: Sequence[Argument]) -> list[Argument]:
+    """Launch arguments in the order in which a Low kernel binds them: resources, then direct arguments.
+
+    ``abi_layout`` may say at which place of the launch's list each stands; without it buffers and scalars keep their order.
+    """
+    layout: Any = kernel.attributes.get("abi_layout")
+    if kernel.name != "low.kernel.def" or not isinstance(layout, dict):
+        return list(arguments)
+    places: list[int] = []
+    for key in ("resource_parameter_indices", "direct_arg_parameter_indices"):
+        listed = layout.get(key)
+        if isinstance(listed, tuple):
+            places += [place for place in listed if isinstance(place, int)]
+    if sorted(places) != list(range(len(arguments))):
+        return list(arguments)
+    return [arguments[place] for place in places]
 
 
 def _launch(

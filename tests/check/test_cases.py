@@ -322,3 +322,76 @@ config.decl @limit : %value: index where [range(%value, 1, 8)]
     assert run_text(text, config={"limit": 5})["exit_code"] == 0
     assert only_issue(run_text(text))["code"] == "REFERENCE/016"
     assert "range(9, 1, 8)" in only_issue(run_text(text, config={"limit": 9}))["message"]
+
+
+def test_views_and_shapes_that_do_not_fit() -> None:
+    text = """
+check.case @c {
+  %n = check.param.choice values([4, 5]) name("n") : index
+  %t = check.generate.fill value(0) : tensor<16xi8>
+  %v = check.tensor.view %t offset(0) : tensor<16xi8> -> tensor<[%n]xi32>
+  check.return
+}
+"""
+    first, second = run_text(text)["samples"]
+    assert first["passed"]
+    assert second["issues"][0]["code"] == "CHECK/023"
+    negative = """
+check.case @c {
+  %n = check.literal value(-1) : index
+  %t = check.generate.fill value(0) : tensor<[%n]xi8>
+  check.return
+}
+"""
+    assert only_issue(run_text(negative))["code"] == "CHECK/020"
+
+
+def test_a_tensor_that_is_too_small_for_its_kernel() -> None:
+    text = kernel("""  %v = buffer.view %out[%origin] : buffer -> view<4xi32>
+  %x = view.load %v[%i] : view<4xi32> -> i32""")
+    issue = only_issue(run_text(text + launch_case("tensor<3xi32>")))
+    assert issue["code"] == "REFERENCE/002"
+    assert "12 bytes of buffer 't'" in issue["message"]
+
+
+def test_a_defect_is_an_issue_and_exit_code_4(monkeypatch: pytest.MonkeyPatch) -> None:
+    from loom.reference.execution import HANDLERS, load_operations
+
+    def broken(*arguments: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    load_operations()
+    monkeypatch.delenv("LOOM_DEBUG", raising=False)
+    monkeypatch.setitem(HANDLERS, "kernel.workitem.id", broken)
+    document = run_text(kernel("") + launch_case())
+    assert document["exit_code"] == 4
+    issue = only_issue(document)
+    assert (issue["kind"], issue["code"]) == ("internal", "INTERNAL/001")
+
+
+def test_low_arguments_follow_their_parameter_indices() -> None:
+    text = """
+amdgpu.target<gfx11-generic> @gfx11 {subgroup_size = 32}
+
+low.kernel.def target<amdgpu.gfx11.generic.core>(@gfx11) abi_layout({direct_arg_parameter_indices = [1], resource_parameter_indices = [2, 0]}) workgroup_size(32, 1, 1) @copy(%bias: reg<amdgpu.sgpr>) asm {
+  %lane = live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>
+  %source = resource<hal_binding> {index = 0, source_type = hal.buffer, extent = 128} : reg<amdgpu.sgpr x2>
+  %target = resource<hal_binding> {index = 1, source_type = hal.buffer, extent = 128} : reg<amdgpu.sgpr x2>
+  %address = v_lshlrev_b32_src0_inline %lane, 2
+  %before = global_load_b32_saddr %address, %source
+  %after = v_add_u32 %bias, %before
+  global_store_b32_saddr %address, %after, %target
+  return
+}
+
+check.case @c {
+  %to = check.generate.fill value(0) : tensor<32xi32>
+  %bias = check.literal value(3) : i32
+  %from = check.generate.iota offset(0) step(1) : tensor<32xi32>
+  %expected = check.generate.iota offset(3) step(1) : tensor<32xi32>
+  kernel.launch @copy(%to, %bias, %from) : (tensor<32xi32>, i32, tensor<32xi32>)
+  check.expect.equal actual(%to) expected(%expected) : tensor<32xi32>
+  check.return
+}
+"""
+    assert run_text(text)["samples"][0]["issues"] == []

@@ -32,6 +32,14 @@ HERE = Path(__file__).resolve().parent
 SAXPY = HERE.parent / "native" / "asm" / "gfx1100" / "saxpy_asm.hsaco"
 
 
+def elf_size(address: int) -> int:
+    """Bytes of the ELF file in memory: its section headers stand at the end."""
+    header = ctypes.string_at(address, 64)
+    (sections,) = struct.unpack_from("<Q", header, 40)
+    entry, count = struct.unpack_from("<HH", header, 58)
+    return int(sections) + int(entry) * int(count)
+
+
 class Recorder:
     """Answers the library's calls from a simulator and keeps their names and arguments."""
 
@@ -44,7 +52,6 @@ class Recorder:
         self.events = 0
         self.fail: dict[str, int] = {}
         self.segment = b""
-        self.image_size = 0
 
     @property
     def names(self) -> list[str]:
@@ -96,7 +103,7 @@ class Recorder:
 
     def on_hipModuleLoadData(self, module: int, image: int) -> None:
         handle = 0x1000 + len(self.modules)
-        self.modules[handle] = self.simulator.load(ctypes.string_at(image, self.image_size))
+        self.modules[handle] = self.simulator.load(ctypes.string_at(image, elf_size(image)))
         ctypes.c_uint64.from_address(module).value = handle
 
     def on_hipModuleGetFunction(self, function: int, module: int, name: int) -> int:
@@ -188,7 +195,6 @@ def test_presence(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def saxpy(device: HipDevice, recorder: Recorder, count: int, groups: int) -> tuple[Any, np.ndarray]:
     data = SAXPY.read_bytes()
-    recorder.image_size = len(data)
     executable = device.load(data)
     x, y = (device.allocate(4 * count, name) for name in "xy")
     device.write(x, np.arange(count, dtype=np.float32).tobytes())
@@ -275,3 +281,53 @@ def test_the_alias_prefers_a_gpu(recorder: Recorder) -> None:
     lines: list[str] = []
     assert open_device("amdgpu", lines.append).name == "amdgpu-hip"
     assert lines == ["device 'amdgpu' is amdgpu-hip"]
+
+
+AXPY = HERE.parent / "corpus" / "appendix" / "01_axpy.loom"
+
+
+def test_cases_pass_on_the_device(recorder: Recorder) -> None:
+    import loom.target
+    from loom.check.device_executor import open_executor
+    from loom.check.execute import Files
+    from loom.check.executor import RunOptions
+    from loom.check.testing import run_tests
+    from loom.text import parse_module
+
+    loom.target.register_targets()
+    module = parse_module(AXPY.read_text(), str(AXPY))
+    options = RunOptions()
+    files = Files(AXPY.parent, AXPY.parent)
+    document = run_tests(module, lambda: open_executor("amdgpu-hip", module, options), options, files).to_json()
+    assert (document["sample_count"], document["failed_sample_count"]) == (4, 0)
+    assert document["device"]["name"] == "Recorded GPU"
+    assert recorder.names.count("hipModuleLaunchKernel") == 4
+    assert recorder.names.count("hipMalloc") == recorder.names.count("hipFree")
+
+
+def test_dispatches_are_timed_by_device_events(recorder: Recorder) -> None:
+    import loom.target
+    from loom.check.benchmark import Request, run_benchmarks
+    from loom.check.benchmark_output import snapshot
+    from loom.check.device_executor import open_executor
+    from loom.check.execute import Files
+    from loom.check.executor import RunOptions
+    from loom.check.measure import Policy
+    from loom.text import parse_module
+
+    loom.target.register_targets()
+    module = parse_module(AXPY.read_text(), str(AXPY))
+    options = RunOptions()
+    policy = Policy(measure="dispatch_complete", iterations=3, warmup_iterations=1, ring_count=2)
+    run = run_benchmarks(
+        module,
+        lambda: open_executor("amdgpu-hip", module, options),
+        options,
+        Files(AXPY.parent, AXPY.parent),
+        Request(policy=policy, require_measurement=True),
+    )
+    (item,) = snapshot(run)["work_items"]
+    assert run.exit_code == 0
+    assert item["measurement"]["clock"] == "device_events"
+    assert item["timing_ns"]["p50"] == 250_000.0
+    assert item["data_cache"]["input_ring_count"] == 2
