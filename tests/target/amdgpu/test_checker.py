@@ -1,0 +1,121 @@
+"""The independent checker: it accepts what the compiler makes and finds what is broken on purpose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import loom
+from loom.target.amdgpu.checker import AllocationChecker, check_hazards, check_pairs, check_waits
+from loom.target.amdgpu.kernel import KernelBackend
+from loom.target.amdgpu.machine import MachineInstruction, Register
+from loom.target.amdgpu.processors import processor
+from loom.transform.target import resolve_target
+
+V = "reg<amdgpu.vgpr>"
+TEXT = f"""amdgpu.target<gfx1100> @t
+low.kernel.def schedule(locked) target<amdgpu.rdna3.core>(@t) export("k") workgroup_size(64, 1, 1) @k(%n: reg<amdgpu.sgpr>) {{
+  %id = low.live_in<amdgpu.workitem_id.x> : {V}
+  %src = low.resource<hal_binding> {{index = 0, source_type = hal.buffer}} : reg<amdgpu.sgpr x2>
+  %a = low.op<amdgpu.global_load_b32>(%id, %src) : ({V}, reg<amdgpu.sgpr x2>) -> {V}
+  %b = low.op<amdgpu.global_load_b32>(%id, %src) {{offset = 256}} : ({V}, reg<amdgpu.sgpr x2>) -> {V}
+  %zero = low.op<amdgpu.v_mov_b32>() {{src0 = 0}} : () -> {V}
+  low.op<amdgpu.ds_store_b32>(%zero, %a) : ({V}, {V})
+  low.op<amdgpu.s_barrier>() : ()
+  %l = low.op<amdgpu.ds_load_b32>(%zero) : ({V}) -> {V}
+  %e = low.op<amdgpu.v_exp_f32>(%b) : ({V}) -> {V}
+  %f = low.op<amdgpu.v_add_f32>(%n, %e) : (reg<amdgpu.sgpr>, {V}) -> {V}
+  %r = low.op<amdgpu.v_mul_f32>(%f, %l) : ({V}, {V}) -> {V}
+  low.op<amdgpu.global_store_b32>(%id, %r, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)
+  low.return
+}}
+"""
+
+
+@pytest.fixture
+def compiled() -> KernelBackend:
+    module = loom.parse(TEXT)
+    op = next(o for o in module.operations if o.name == "low.kernel.def")
+    made = KernelBackend(module, op, resolve_target("amdgpu", "gfx1100"), processor("gfx1100"))
+    made.run()
+    return made
+
+
+def checkers(made: KernelBackend) -> list[str]:
+    """Kinds of everything that is found."""
+    emitted, built = made.trace.emitted, made.trace.built
+    assert emitted is not None and built is not None
+    findings = [
+        *AllocationChecker(built.code, emitted).run(),
+        *check_waits(made.program, "gfx11", emitted.barrier_memory),
+        *check_hazards(made.program, "gfx11"),
+    ]
+    return [finding.kind for finding in findings]
+
+
+def positions(made: KernelBackend, prefix: str) -> list[int]:
+    return [i for i, x in enumerate(made.program.blocks[0].instructions) if x.row.mnemonic.startswith(prefix)]
+
+
+def test_what_the_compiler_makes_is_accepted(compiled: KernelBackend) -> None:
+    assert checkers(compiled) == []
+
+
+def test_every_wait_is_needed(compiled: KernelBackend) -> None:
+    instructions = compiled.program.blocks[0].instructions
+    waits = [i for i in instructions if i.row.mnemonic in ("s_waitcnt", "s_waitcnt_vscnt")]
+    assert len(waits) >= 4
+    for wait in waits:
+        compiled.program.blocks[0].instructions = [i for i in instructions if i is not wait]
+        assert "wait" in checkers(compiled), str(wait)
+    compiled.program.blocks[0].instructions = instructions
+
+
+def test_a_missing_hazard_wait_is_found(compiled: KernelBackend) -> None:
+    (at,) = positions(compiled, "s_waitcnt_depctr")
+    del compiled.program.blocks[0].instructions[at]
+    assert set(checkers(compiled)) == {"hazard"}
+
+
+@pytest.mark.parametrize("mnemonic", ["v_mul_f32", "v_exp_f32", "global_store_b32", "ds_store_b32"])
+def test_every_source_in_a_wrong_register_is_found(compiled: KernelBackend, mnemonic: str) -> None:
+    at = positions(compiled, mnemonic)[0]
+    block = compiled.program.blocks[0]
+    original = block.instructions[at]
+    emitted = compiled.trace.emitted
+    assert emitted is not None
+    for index, slot in enumerate(original.row.slots):
+        operand = original.operands[index]
+        if not slot.is_use or not isinstance(operand, Register) or operand.bank != "vgpr":
+            continue
+        operands = list(original.operands)
+        operands[index] = Register("vgpr", operand.index + 40, operand.units)
+        broken = replace(original, operands=tuple(operands))
+        emitted.source[id(broken)] = emitted.source[id(original)]
+        block.instructions[at] = broken
+        assert "allocation" in checkers(compiled), slot.name
+    block.instructions[at] = original
+
+
+def test_a_result_that_lands_on_a_live_value_is_found(compiled: KernelBackend) -> None:
+    at = positions(compiled, "v_mov_b32")[0]
+    block = compiled.program.blocks[0]
+    emitted = compiled.trace.emitted
+    assert emitted is not None
+    original = block.instructions[at]
+    # v0 holds the work-item id, which the last store still needs.
+    broken = replace(original, operands=(Register("vgpr", 0), original.operands[1]))
+    emitted.source[id(broken)] = emitted.source[id(original)]
+    block.instructions[at] = broken
+    assert "allocation" in checkers(compiled)
+
+
+def test_pairing_that_changes_an_operand_is_found(compiled: KernelBackend) -> None:
+    before = [list(compiled.program.blocks[0].instructions)]
+    after: list[list[MachineInstruction]] = [list(before[0])]
+    at = positions(compiled, "v_mul_f32")[0]
+    original = after[0][at]
+    after[0][at] = replace(original, operands=(original.operands[0], original.operands[1], Register("vgpr", 7)))
+    assert check_pairs(before, before) == []
+    assert len(check_pairs(before, after)) == 1
