@@ -494,6 +494,8 @@ def _presence(definition: OpDefinition, elements: Sequence[_Element]) -> Callabl
         name = e.value
         if e.kind == "attribute":
             default = definition.attribute_table[name].default
+            if definition.attribute_table[name].kind == "sizes":
+                return lambda op, name=name: op.attributes.get(name) is not None  # type: ignore[misc]
 
             def has_attribute(op: Operation, name: str = name, default: Any = default) -> bool:
                 value = op.attributes.get(name)
