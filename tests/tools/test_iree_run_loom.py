@@ -8,6 +8,7 @@ import pytest
 from loom import print_module
 from loom.raising.lift import LiftOptions, lift
 from loom.store.workload import Launch
+from loom.tools.common import run_tool
 from loom.tools.iree_run_loom import main, run
 from tests.raising.native_launches import NATIVE
 
@@ -228,3 +229,14 @@ def test_help(capsys):
         run(["--help"])
     assert caught.value.code == 0
     assert "--kernel-input-buffer" in capsys.readouterr().out
+
+
+def test_prepared_low_without_a_grid_runs_one_workgroup(capfd: pytest.CaptureFixture[str]) -> None:
+    # The documented route of the reference's prepared-Low program: no --workgroup-count, bias 9 added to each word.
+    program = str(Path(__file__).resolve().parents[1] / "corpus" / "appendix" / "06_bump.loom")
+    flags = ["--device=amdgpu-sim", "--root=@bump", "--pipeline=none", "--kernel-input-value=i32=9"]
+    words = ["--kernel-input-buffer=64xi32=1", "--expected-kernel-buffer=64xi32=10"]
+    assert run_tool(run, [program, *flags, *words]) == 0
+    captured = capfd.readouterr()
+    assert "SUCCESS" in captured.out
+    assert "running one workgroup" in captured.err
