@@ -2,9 +2,12 @@
 
 Layout (AMD's CDNA3 ISA and matrix instruction calculator), wave64, blocks ``b``, ``kpl`` values of k a lane:
 
-* A, row ``i``: lane ``i + M (b + B g)`` holds ``k = g kpl … g kpl + kpl - 1``, ``g`` counting what is left of the 64 lanes; B likewise by column.
-* Results: column ``lane mod N``. With 32 rows register ``r`` holds row ``(r mod 4) + 8 (r div 4) + 4 (lane div 32)``; with 16 rows
-  ``r + 4 (lane div 16)``; with 4 rows ``r``, the block being ``lane div 4``. Blocks of 32 and 16 rows follow one another in the registers.
+* A, row ``i``: lane ``i + M (b + B g)`` holds ``k = g kpl … g kpl + kpl - 1``, ``g`` counting what is left of the 64
+lanes; B likewise by column.
+* Results: column ``lane mod N``. With 32 rows register ``r`` holds row ``(r mod 4) + 8 (r div 4) + 4 (lane div 32)``;
+with 16 rows
+  ``r + 4 (lane div 16)``; with 4 rows ``r``, the block being ``lane div 4``. Blocks of 32 and 16 rows follow one
+  another in the registers.
   Double precision: register pair ``r`` holds row ``4 r + lane div 16``.
 
 Sums run over ascending k, beginning with C, by fused multiply-adds (integers wrap). EXEC is ignored.
@@ -24,15 +27,15 @@ _NAME = re.compile(r"^v_mfma_(f32|f64|i32)_(\d+)x(\d+)x(\d+)(?:_(\d+)b)?_([a-z0-
 _BITS = {"f16": 16, "bf16": 16, "i8": 8, "f32": 32, "f64": 64, "fp8": 8, "bf8": 8}
 
 SHAPES = """
-v_mfma_f32_32x32x1_2b_f32 v_mfma_f32_16x16x1_4b_f32 v_mfma_f32_4x4x1_16b_f32 v_mfma_f32_32x32x2_f32 v_mfma_f32_16x16x4_f32
-v_mfma_f32_32x32x4_2b_f16 v_mfma_f32_16x16x4_4b_f16 v_mfma_f32_4x4x4_16b_f16 v_mfma_f32_32x32x8_f16 v_mfma_f32_16x16x16_f16
-v_mfma_f32_32x32x4_2b_bf16 v_mfma_f32_16x16x4_4b_bf16 v_mfma_f32_4x4x4_16b_bf16 v_mfma_f32_32x32x8_bf16
-v_mfma_f32_16x16x16_bf16 v_mfma_i32_32x32x4_2b_i8 v_mfma_i32_16x16x4_4b_i8 v_mfma_i32_4x4x4_16b_i8 v_mfma_i32_32x32x16_i8
-v_mfma_i32_16x16x32_i8 v_mfma_f64_16x16x4_f64 v_mfma_f64_4x4x4_4b_f64
-v_mfma_f32_16x16x32_bf8_bf8 v_mfma_f32_16x16x32_bf8_fp8 v_mfma_f32_16x16x32_fp8_bf8 v_mfma_f32_16x16x32_fp8_fp8
-v_mfma_f32_32x32x16_bf8_bf8 v_mfma_f32_32x32x16_bf8_fp8 v_mfma_f32_32x32x16_fp8_bf8 v_mfma_f32_32x32x16_fp8_fp8
-v_mfma_f32_16x16x32_f16 v_mfma_f32_32x32x16_f16 v_mfma_f32_16x16x32_bf16 v_mfma_f32_32x32x16_bf16 v_mfma_i32_16x16x64_i8
-v_mfma_i32_32x32x32_i8
+v_mfma_f32_32x32x1_2b_f32 v_mfma_f32_16x16x1_4b_f32 v_mfma_f32_4x4x1_16b_f32 v_mfma_f32_32x32x2_f32
+v_mfma_f32_16x16x4_f32 v_mfma_f32_32x32x4_2b_f16 v_mfma_f32_16x16x4_4b_f16 v_mfma_f32_4x4x4_16b_f16
+v_mfma_f32_32x32x8_f16 v_mfma_f32_16x16x16_f16 v_mfma_f32_32x32x4_2b_bf16 v_mfma_f32_16x16x4_4b_bf16
+v_mfma_f32_4x4x4_16b_bf16 v_mfma_f32_32x32x8_bf16 v_mfma_f32_16x16x16_bf16 v_mfma_i32_32x32x4_2b_i8
+v_mfma_i32_16x16x4_4b_i8 v_mfma_i32_4x4x4_16b_i8 v_mfma_i32_32x32x16_i8 v_mfma_i32_16x16x32_i8
+v_mfma_f64_16x16x4_f64 v_mfma_f64_4x4x4_4b_f64 v_mfma_f32_16x16x32_bf8_bf8 v_mfma_f32_16x16x32_bf8_fp8
+v_mfma_f32_16x16x32_fp8_bf8 v_mfma_f32_16x16x32_fp8_fp8 v_mfma_f32_32x32x16_bf8_bf8 v_mfma_f32_32x32x16_bf8_fp8
+v_mfma_f32_32x32x16_fp8_bf8 v_mfma_f32_32x32x16_fp8_fp8 v_mfma_f32_16x16x32_f16 v_mfma_f32_32x32x16_f16
+v_mfma_f32_16x16x32_bf16 v_mfma_f32_32x32x16_bf16 v_mfma_i32_16x16x64_i8 v_mfma_i32_32x32x32_i8
 """
 
 
@@ -101,10 +104,8 @@ def _matrix(size: int, depth: int, blocks: int, kinds: tuple[str, str], accumula
                 rows = tuple(row + size * (block + blocks * group) for row, _, block in places)
                 columns = tuple(column + size * (block + blocks * group) for _, column, block in places)
                 left, right = shuffle(x[element], rows), shuffle(y[element], columns)
-                if accumulate == "i32":
-                    total = total + left * right
-                else:
-                    total = ffma(Context(c.wave), left, right, total)
+                integer = accumulate == "i32"
+                total = total + left * right if integer else ffma(Context(c.wave), left, right, total)
             if double:
                 results.extend(halves(bitcast(total, "i64")))
             else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from loom.target.amdgpu.hazards import HazardScan
 from loom.target.amdgpu.machine import MachineBlock, MachineInstruction, MachineProgram
 from loom.target.amdgpu.processors import processor
+from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks, target_of
 
 
@@ -15,6 +16,8 @@ def hazard_faults(
 ) -> dict[int, StaticFault]:
     """For each instruction that needs a no-op (or a wait) in front and has none, the fault."""
     blocks = split_blocks(code, entries)
+    if processor(processor_name).generation == "gfx9.4":
+        return Gfx9Hazards(code, blocks).run()
     labels = {code[first].pc: f"b{code[first].pc:x}" for first, _ in blocks}
     program = MachineProgram(
         "kernel", processor_name, wave, [_block(code, first, last, labels) for first, last in blocks]

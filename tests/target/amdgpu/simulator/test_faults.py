@@ -224,3 +224,25 @@ def test_race_sanitizer(asm: Assembler) -> None:
     assert isinstance(asm.run(fine, INPUT, 1, lds=256, size=(64,), device_options=watch)[0], Completed)
     # Without the sanitizer the race is not looked for.
     assert isinstance(asm.run(racy, INPUT, 1, lds=256, size=(64,))[0], Completed)
+
+
+@pytest.mark.parametrize(
+    ("needed", "before", "after"),
+    [
+        (2, "v_cmp_gt_u32 vcc, 8, v0", "v_cndmask_b32 v2, v0, v1, vcc"),
+        (4, "v_cmp_gt_u32 vcc, 8, v0", "v_div_fmas_f32 v2, v0, v1, v0"),
+        (4, "v_readlane_b32 s8, v0, 3", "v_readlane_b32 s9, v0, s8"),
+        (2, "v_mov_b32 v2, v0", "v_mov_b32_dpp v3, v2 row_shr:1 row_mask:0xf bank_mask:0xf"),
+        (1, "v_mov_b32 v2, v0", "v_readlane_b32 s8, v2, 3"), (1, "v_exp_f32 v2, v1", "v_add_f32 v3, v2, v1"),
+    ],
+)  # fmt: skip
+def test_required_wait_states_of_gfx942(asm: Assembler, needed: int, before: str, after: str) -> None:
+    body = "  v_mov_b32 v1, 1.0\n  s_nop 7\n  {before}\n{gap}  {after}\n  s_endpgm\n"
+    for states in range(needed + 1):
+        gap = f"  s_nop {states - 1}\n" if states else ""
+        text = body.format(before=before, gap=gap, after=after)
+        outcome, _ = asm.run(text, INPUT, 1, processor="gfx942", wave=64)
+        if states < needed:
+            assert fault_of(outcome).kind == "missing_nop", (states, outcome)
+        else:
+            assert isinstance(outcome, Completed), (states, outcome)
