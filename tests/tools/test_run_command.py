@@ -76,3 +76,15 @@ def test_a_file_that_is_no_code_object(tmp_path: Path) -> None:
     path.write_bytes(b"hello")
     done = run(str(path), "--workgroups=1", "--workgroup-size=1")
     assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("source", ["tests/native/asm/gfx1100/saxpy_asm.s", "workloads/saxpy/oracle.loom"])
+def test_assembly_and_prepared_low(tmp_path: Path, source: str) -> None:
+    np.save(tmp_path / "x.npy", np.arange(1000, dtype=np.float32))
+    np.save(tmp_path / "y.npy", np.ones(1000, np.float32))
+    done = run(
+        source, "--workgroups=4", "--workgroup-size=256", "--device=amdgpu-sim", f"--arg=buffer:{tmp_path}/x.npy",
+        f"--arg=buffer:{tmp_path}/y.npy:{tmp_path}/out.npy", "--arg=f32:2.5", "--arg=u32:1000",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), 2.5 * np.arange(1000, dtype=np.float32) + 1)

@@ -95,8 +95,9 @@ def load_code(path: str, processor: str | None) -> bytes:
     """A code object from a file: as it is, assembled, or compiled from prepared Low without any pass."""
     if path.endswith(".s"):
         from loom.target.amdgpu.assembler import assemble
+        from loom.target.amdgpu.code_object import write
 
-        return bytes(assemble(read_text(path), processor, path).code_object)
+        return write(assemble(read_text(path), path, processor))
     if path.endswith(".loom"):
         import loom.target
         from loom.target.amdgpu.compile import CompileOptions, compile_module

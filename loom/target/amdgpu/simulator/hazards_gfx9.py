@@ -92,9 +92,8 @@ class Gfx9Hazards:
             "s_swappc_b64",
             "s_code_end",
             "s_trap",
-        ):
-            if block + 1 < len(self.blocks):
-                found.append(block + 1)
+        ) and block + 1 < len(self.blocks):
+            found.append(block + 1)
         return found
 
     def _walk(self, block: int, state: _State, report: bool) -> None:
