@@ -11,6 +11,9 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
+# Every compile of the tests is checked independently: values, waits, hazards (docs/backend.md).
+os.environ.setdefault("LOOM_CHECK_COMPILES", "1")
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the long sweeps to ``make test-full``: they are deselected, not skipped."""

@@ -80,7 +80,7 @@ def compile_file(args: argparse.Namespace) -> Compilation:
             config=read_config(args.config, args.config_file),
             libraries=libraries,
             report=args.compile_report.endswith("details") or args.format in ("low-text", "listing"),
-            check=args.verify,
+            **({"check": True} if args.verify else {}),
             dump_before=tuple(args.dump_before),
             dump_after=tuple(args.dump_after),
             sanitizer=frozenset(word for word in args.sanitizer.split("|") if word and word != "none"),

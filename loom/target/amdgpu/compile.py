@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from loom.transform.target import TargetConfiguration, resolve_target
 if TYPE_CHECKING:
     from loom.ir import Module, Operation
     from loom.target.amdgpu.machine import MachineProgram
+
+CHECK_VARIABLE = "LOOM_CHECK_COMPILES"
 
 DEFAULT_TARGET = "gfx1100"
 """What kernels without a target are compiled for."""
@@ -36,7 +39,8 @@ class CompileOptions:
         config: Config bindings by key.
         libraries: Modules to link against.
         report: Whether to collect the rows of a detailed report.
-        check: Whether to run the independent checker on the result; what it finds is an internal error.
+        check: Whether to run the independent checker on the result; what it finds is an internal error. Default: whether
+            the environment sets ``LOOM_CHECK_COMPILES=1``, as the tests do.
         dump_before: Passes before which the module's text is kept in ``Compilation.dumps``; ``all`` for each.
         dump_after: The same, after.
         sanitizer: Sanitizer checks to compile in (``access`` …), empty for none.
@@ -48,7 +52,7 @@ class CompileOptions:
     config: Mapping[str, object] = field(default_factory=dict)
     libraries: tuple[Module, ...] = ()
     report: bool = False
-    check: bool = False
+    check: bool = field(default_factory=lambda: os.environ.get(CHECK_VARIABLE) == "1")
     dump_before: tuple[str, ...] = ()
     dump_after: tuple[str, ...] = ()
     sanitizer: frozenset[str] = frozenset()
