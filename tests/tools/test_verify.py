@@ -27,11 +27,11 @@ def test_lifting_is_reported_per_kernel(capsys):
 
 
 def test_a_refusal_is_evidence_with_its_reason(capsys):
-    code, out = call(capsys, "--lift", "--json", NATIVE / "extra/gfx1100-w32.O2.hsaco")
+    code, out = call(capsys, "--lift", "--json", NATIVE / "extra/gfx1100-w32.O0.hsaco")
     rows = {row["kernel"]: row for row in json.loads(out)["kernels"]}
     assert code == 1
     assert rows["calls"]["reencoded_identical"] and not rows["calls"]["lifted_identical"]
-    assert "at pc 0x" in rows["calls"]["reason"] and "LIFT/002" in rows["calls"]["reason"]
+    assert "s_swappc_b64 at pc " in rows["calls"]["reason"] and "LIFT/002" in rows["calls"]["reason"]
     assert rows["scan"]["lifted_identical"]
 
 

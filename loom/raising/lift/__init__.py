@@ -130,7 +130,7 @@ def _named_arguments(native: NativeKernel, names: tuple[str, ...]) -> list[Kerna
 def _lift(native: NativeKernel, options: LiftOptions) -> Lifted:
     native.arguments = _named_arguments(native, options.argument_names)
     generation = native.generation
-    flow = build_flow(native.program, native.wave_size)
+    flow = build_flow(native.program, native.wave_size, native.region)
     _, live_ins = entry_live_ins(native.descriptor, generation)
     body = BodyBuilder(flow, live_ins).build()
     if options.drop_dead_code or options.relax is not None:  # the backend has no use for code that never runs
@@ -185,14 +185,20 @@ def _module(native: NativeKernel, body: LiftedBody, options: LiftOptions) -> tup
     resources = dict(native.resources)
     if options.launch is not None and options.launch.dynamic_lds:
         resources["dynamic_lds"] = options.launch.dynamic_lds
+    layout = abi_layout(native.descriptor, native.arguments, native.kernarg_size, native.kernarg_alignment, resources)
+    if native.region is not None:
+        layout["code"] = {
+            "entry": native.region.entry,
+            "function_offsets": tuple(offset for offset, _ in native.region.functions),
+            "function_sizes": tuple(size for _, size in native.region.functions),
+            "size": len(native.code),
+        }
     attributes: dict[str, Attribute] = {
         "allocation": Word("fixed"),
         "schedule": Word("locked"),
         "descriptor_set": Word(DESCRIPTOR_SETS[native.processor]),
         "target": SymbolRef(_symbol(native.processor)),
-        "abi_layout": abi_layout(
-            native.descriptor, native.arguments, native.kernarg_size, native.kernarg_alignment, resources
-        ),
+        "abi_layout": layout,
         "export": native.name,
         "sym_name": _symbol(native.name),
     }
@@ -250,7 +256,7 @@ def lift_status(code_object: bytes, kernel: str) -> dict[str, object]:
 
 def native_difference(original: NativeKernel, emitted: NativeKernel) -> str | None:
     """The first difference between two kernels' instruction bytes and descriptors, ``None`` where they agree."""
-    a, b = original.code, emitted.code
+    a, b = original.region_code or original.code, emitted.region_code or emitted.code
     if a != b:
         sizes = f" ({len(a)} bytes, {len(b)} emitted)" if len(a) != len(b) else ""
         at = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
@@ -260,6 +266,8 @@ def native_difference(original: NativeKernel, emitted: NativeKernel) -> str | No
         )
         what = f", in {place.mnemonic} at pc {place.pc:#x}" if place is not None else ""
         return f"byte {at:#x} differs{what}{sizes}"
+    if original.code != emitted.code:
+        return f"the kernel's symbol covers {len(original.code)} bytes, {len(emitted.code)} emitted, or others"
     x, y = dict(_comparable(original.descriptor)), dict(_comparable(emitted.descriptor))
     for name, value in x.items():
         if y[name] != value:

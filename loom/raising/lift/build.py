@@ -356,13 +356,13 @@ class BodyBuilder:
         self._solve()
         flow = self.flow
         tuples = self._natural_tuples()
-        first = flow.blocks[0]
+        first = flow.blocks[flow.entry]
         for block in flow.blocks:
             groups = self._groups(block.merged, tuples)
             made = Block([self._type(*group) for group in groups], label=_label(block))
             self.blocks.append(made)
             self.arguments.append(groups)
-        looped = bool(first.predecessors)
+        looped = bool(first.predecessors) or flow.entry != 0
         if looped:
             self.entry_block = Block(label="entry")
         else:
@@ -393,7 +393,8 @@ class BodyBuilder:
         if looped:
             self._begin(self.entry_block)
             self._state = dict(entry_state)
-            self._append(self.branch_definition, self._arguments(0), [], {}).successors = [self.blocks[0]]
+            entry = self.blocks[flow.entry]
+            self._append(self.branch_definition, self._arguments(flow.entry), [], {}).successors = [entry]
         region = Region()
         if looped:
             region.add_block(self.entry_block)
@@ -438,8 +439,13 @@ class BodyBuilder:
         live = self._state_liveness(block)
         for position, instruction in enumerate(body):
             self._instruction(instruction, block.effects[position], partial[position], passes[position], live[position])
-        if ends:
+        stops = block.jump < 0 and block.taken < 0 and block.next < 0
+        if ends or stops:
             self._append(self.return_definition, [], [], {})
+            return len(instructions)
+        if block.jump >= 0:
+            successors = [self.blocks[block.jump]]
+            self._append(self.branch_definition, self._arguments(block.jump), [], {}).successors = successors
             return len(instructions)
         test = CONDITIONAL_BRANCHES.get(branch.row.mnemonic) if branch is not None else None
         if test is None or adjacent:

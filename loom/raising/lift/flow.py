@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from loom.diagnostics import error
+from loom.diagnostics import LoomError, error
+from loom.raising.lift.calls import CodeRegion
 from loom.raising.lift.effects import EffectAnalyzer, Effects
 from loom.target.amdgpu.machine import BranchTarget, MachineInstruction, MachineProgram
 
@@ -44,6 +45,9 @@ REFUSED: dict[str, str] = {
 }
 
 
+#: Refused instructions behind which control goes on.
+_FALLS_THROUGH = frozenset(("s_getpc_b64",))
+
 _INLINE = "compile the kernel with every callee inlined (clang: -O1 or higher, or __attribute__((always_inline)))"
 
 #: What a user can do about a refusal.
@@ -74,6 +78,7 @@ class FlowBlock:
         live_in: Units live at entry.
         live_out: Units live at exit.
         merged: Units that need a block argument.
+        jump: Index of the block that a call or return goes to, -1 if it ends otherwise.
     """
 
     index: int
@@ -90,6 +95,7 @@ class FlowBlock:
     live_in: int = 0
     live_out: int = 0
     merged: int = 0
+    jump: int = -1
 
 
 @dataclass(slots=True)
@@ -102,6 +108,7 @@ class Flow:
         idom: Immediate dominator by block index, -1 for the entry and unreachable blocks.
         children: Dominator tree.
         wave_size: 32 or 64.
+        entry: Index of the block that the kernel begins with; others may lie in front of it (functions it calls).
     """
 
     blocks: list[FlowBlock]
@@ -109,80 +116,122 @@ class Flow:
     idom: list[int]
     children: list[list[int]]
     wave_size: int
+    entry: int = 0
 
 
-def _refuse(instruction: MachineInstruction, kernel: str, reason: str) -> Exception:
+def _refuse(instruction: MachineInstruction, kernel: str, reason: str, base: int) -> LoomError:
     return error(
-        f"kernel '{kernel}' cannot be lifted: {instruction.mnemonic} at pc {instruction.pc:#x}: {reason}",
+        f"kernel '{kernel}' cannot be lifted: {instruction.mnemonic} at pc {instruction.pc - base:#x}: {reason}",
         "LIFT/002",
         hint=_WAY_OUT.get(instruction.mnemonic),
     )
 
 
-def split_blocks(program: MachineProgram) -> list[FlowBlock]:
-    """Cut the program into basic blocks at branches and branch targets.
+def _cut(program: MachineProgram, leaders: set[int]) -> tuple[list[FlowBlock], dict[str, int]]:
+    """Pieces that end at control transfers or in front of leaders, and the piece that each label begins."""
+    labels: dict[str, int] = {}
+    pieces: list[FlowBlock] = []
+    for machine_block in program.blocks:
+        runs: list[list[MachineInstruction]] = [[]]
+        for instruction in machine_block.instructions:
+            if instruction.pc in leaders and runs[-1]:
+                runs.append([])
+            runs[-1].append(instruction)
+            mnemonic = instruction.row.mnemonic
+            if (
+                mnemonic in CONDITIONAL_BRANCHES
+                or mnemonic == UNCONDITIONAL_BRANCH
+                or mnemonic in ENDS
+                or (mnemonic in REFUSED and mnemonic not in _FALLS_THROUGH)
+            ):
+                runs.append([])
+        if len(runs) > 1 and not runs[-1]:
+            runs.pop()
+        labels[machine_block.label] = len(pieces)
+        for number, run in enumerate(runs):
+            index = len(pieces)
+            pieces.append(
+                FlowBlock(index, machine_block.label if not number else f"{machine_block.label}_{index}", run)
+            )
+    return pieces, labels
+
+
+def split_blocks(program: MachineProgram, region: CodeRegion | None = None) -> tuple[list[FlowBlock], int]:
+    """Cut the program into basic blocks at branches, calls, returns and their targets, and connect them.
+
+    Returns:
+        The blocks and the index of the one that the kernel begins with.
 
     Raises:
         LoomError: ``LIFT/002`` for control transfers that blocks cannot express, ``LIFT/003`` for a branch to the
-            middle of an instruction or outside of the kernel.
+            middle of an instruction or outside of the kernel. Code that no path reaches is not looked at.
     """
-    labels = {}
-    pieces: list[FlowBlock] = []
-    for machine_block in program.blocks:
-        run: list[MachineInstruction] = []
-        first = True
-
-        def close(run: list[MachineInstruction], first: bool, label: str) -> None:
-            index = len(pieces)
-            name = label if first else f"{label}_{index}"
-            if first:
-                labels[label] = index
-            pieces.append(FlowBlock(index, name, run))
-
-        for instruction in machine_block.instructions:
-            run.append(instruction)
-            mnemonic = instruction.row.mnemonic
-            if mnemonic in REFUSED:
-                raise _refuse(instruction, program.kernel, REFUSED[mnemonic])
-            if mnemonic in CONDITIONAL_BRANCHES or mnemonic == UNCONDITIONAL_BRANCH or mnemonic in ENDS:
-                close(run, first, machine_block.label)
-                run, first = [], False
-        if run or first:
-            close(run, first, machine_block.label)
+    jumps = region.jumps if region is not None else {}
+    entry_pc = region.entry if region is not None else 0
+    pieces, labels = _cut(program, {entry_pc, *jumps.values()} if region is not None else set())
+    at_pc = {block.instructions[0].pc: block.index for block in pieces if block.instructions}
+    entry = at_pc.get(entry_pc, 0) if region is not None else 0
+    problems: dict[int, LoomError] = {}
     for block in pieces:
         last = block.instructions[-1] if block.instructions else None
         mnemonic = last.row.mnemonic if last is not None else ""
         falls = True
-        if last is not None and (mnemonic in CONDITIONAL_BRANCHES or mnemonic == UNCONDITIONAL_BRANCH):
+        for instruction in block.instructions:
+            reason = REFUSED.get(instruction.row.mnemonic)
+            known = instruction.pc in jumps or (region is not None and instruction.pc in region.getpc)
+            if reason is not None and not known and block.index not in problems:
+                problems[block.index] = _refuse(instruction, program.kernel, reason, entry_pc)
+        if last is not None and last.pc in jumps:
+            block.jump = at_pc[jumps[last.pc]]
+            falls = False
+        elif last is not None and (mnemonic in CONDITIONAL_BRANCHES or mnemonic == UNCONDITIONAL_BRANCH):
             block.branch = last
             target = next((operand for operand in last.operands if isinstance(operand, BranchTarget)), None)
             if target is None or target.label is None or target.label not in labels:
-                raise error(
-                    f"kernel '{program.kernel}' cannot be lifted: {mnemonic} at pc {last.pc:#x} leaves the kernel or "
-                    "jumps between instructions",
-                    "LIFT/003",
+                problems.setdefault(
+                    block.index,
+                    error(
+                        f"kernel '{program.kernel}' cannot be lifted: {mnemonic} at pc {last.pc - entry_pc:#x} leaves "
+                        "the kernel or jumps between instructions",
+                        "LIFT/003",
+                    ),
                 )
-            block.taken = labels[target.label]
-            falls = mnemonic != UNCONDITIONAL_BRANCH
-        elif mnemonic in ENDS:
+                block.branch = None
+                falls = False
+            else:
+                block.taken = labels[target.label]
+                falls = mnemonic != UNCONDITIONAL_BRANCH
+        elif mnemonic in ENDS or (mnemonic in REFUSED and mnemonic not in _FALLS_THROUGH):
             falls = False
-        if falls:
-            if block.index + 1 == len(pieces):
-                where = f" at pc {last.pc:#x}" if last is not None else ""
-                raise error(f"kernel '{program.kernel}' runs past its last instruction{where}", "LIFT/003")
+        if falls and block.index + 1 == len(pieces):
+            where = f" at pc {last.pc - entry_pc:#x}" if last is not None else ""
+            problems.setdefault(
+                block.index, error(f"kernel '{program.kernel}' runs past its last instruction{where}", "LIFT/003")
+            )
+        elif falls:
             block.next = block.index + 1
     for block in pieces:
-        for successor in (block.taken, block.next):
+        for successor in (block.jump, block.taken, block.next):
             if successor >= 0 and successor not in block.successors:
                 block.successors.append(successor)
                 pieces[successor].predecessors.append(block.index)
-    return pieces
+    reached = {entry}
+    pending = [entry]
+    while pending:
+        index = pending.pop()
+        if index in problems:
+            raise problems[index]
+        for successor in pieces[index].successors:
+            if successor not in reached:
+                reached.add(successor)
+                pending.append(successor)
+    return pieces, entry
 
 
-def _postorder(blocks: list[FlowBlock]) -> list[int]:
+def _postorder(blocks: list[FlowBlock], entry: int) -> list[int]:
     order: list[int] = []
-    seen = {0}
-    stack: list[tuple[int, int]] = [(0, 0)]
+    seen = {entry}
+    stack: list[tuple[int, int]] = [(entry, 0)]
     while stack:
         index, position = stack.pop()
         successors = blocks[index].successors
@@ -227,19 +276,19 @@ def _dominators(blocks: list[FlowBlock], order: list[int]) -> list[int]:
     return idom
 
 
-def build_flow(program: MachineProgram, wave_size: int) -> Flow:
+def build_flow(program: MachineProgram, wave_size: int, region: CodeRegion | None = None) -> Flow:
     """Split, connect and order the blocks; compute effects and dominators (:func:`solve_liveness` comes later)."""
-    blocks = split_blocks(program)
+    blocks, entry = split_blocks(program, region)
     analyzer = EffectAnalyzer(wave_size)
     for block in blocks:
         block.effects = [analyzer.analyze(instruction) for instruction in block.instructions]
-    order = _postorder(blocks)[::-1]
+    order = _postorder(blocks, entry)[::-1]
     idom = _dominators(blocks, order)
     children: list[list[int]] = [[] for _ in blocks]
     for index in order:
         if idom[index] >= 0:
             children[idom[index]].append(index)
-    return Flow(blocks, order, idom, children, wave_size)
+    return Flow(blocks, order, idom, children, wave_size, entry)
 
 
 def solve_liveness(flow: Flow) -> None:

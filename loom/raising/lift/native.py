@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loom.diagnostics import LoomError, error
+from loom.raising.lift.calls import CALL, CodeRegion, resolve_calls
 from loom.target.amdgpu.abi import KERNARG_ALIGNMENT, KernargEntry
 from loom.target.amdgpu.machine import MachineProgram
 from loom.target.amdgpu.processors import processor
@@ -30,7 +31,7 @@ class NativeKernel:
         name: Kernel name.
         processor: ``gfx1100`` …
         wave_size: 32 or 64.
-        code: Instruction bytes.
+        code: Instruction bytes of the kernel's symbol.
         descriptor: The 64-byte kernel descriptor.
         program: The decoded instructions.
         arguments: Kernarg entries, hidden ones included.
@@ -40,6 +41,8 @@ class NativeKernel:
         resources: Counts that only the metadata holds.
         metadata: The kernel's metadata.
         producer: What the object says about the compiler that made it.
+        region: The stretch of code that holds the kernel and the functions it calls; ``None`` where it calls none.
+        region_code: Its bytes; the same as ``code`` where the kernel calls nothing.
     """
 
     name: str
@@ -55,6 +58,8 @@ class NativeKernel:
     resources: Mapping[str, int]
     metadata: Mapping[str, Any] = field(default_factory=dict)
     producer: Sequence[str] = ()
+    region: CodeRegion | None = None
+    region_code: bytes = b""
 
     @property
     def generation(self) -> str:
@@ -76,7 +81,7 @@ def native_kernel(code_object: bytes, name: str | None = None) -> NativeKernel:
         LoomError: ``LIFT/001`` where the kernel is absent or the choice is open; what reading and decoding refuse.
     """
     from loom.target.amdgpu.code_object import read
-    from loom.target.amdgpu.decoder import decode_program
+    from loom.target.amdgpu.decoder import decode_code, decode_program
 
     found = read(code_object)
     names = [kernel.name for kernel in found.kernels]
@@ -90,6 +95,12 @@ def native_kernel(code_object: bytes, name: str | None = None) -> NativeKernel:
         )
     kernel = found.kernel(name)
     program = decode_program(found, kernel.name)
+    region, region_code = None, kernel.code
+    if any(instruction.row.mnemonic == CALL for instruction in program.instructions()):
+        wave_size = kernel.wave_size
+        region = resolve_calls(found.text, kernel.offset, len(kernel.code), found.processor, wave_size, kernel.name)
+        region_code = found.text[region.start : region.start + region.size]
+        program = decode_code(region_code, found.processor, wave_size, kernel.name)
     metadata = kernel.metadata
     return NativeKernel(
         name=kernel.name,
@@ -105,6 +116,8 @@ def native_kernel(code_object: bytes, name: str | None = None) -> NativeKernel:
         resources={key: metadata[f".{key}"] for key in _RESOURCES if isinstance(metadata.get(f".{key}"), int)},
         metadata=metadata,
         producer=_producer(code_object, found.metadata),
+        region=region,
+        region_code=region_code,
     )
 
 

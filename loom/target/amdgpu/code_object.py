@@ -11,7 +11,7 @@ for the ``-generic`` targets. Facts: LLVM's AMDGPU usage guide, "Code Object".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -121,6 +121,15 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class Function:
+    """A function that kernels call: its symbol, where it begins in ``.text``, and its bytes."""
+
+    name: str
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class CodeObject:
     """A code object.
 
@@ -132,6 +141,7 @@ class CodeObject:
         metadata: The metadata map without ``amdhsa.kernels``.
         abi_version: ``EI_ABIVERSION``.
         constants: Contents of ``.rodata`` behind the descriptors.
+        functions: Functions in ``.text`` that are no kernels, by offset.
     """
 
     processor: str
@@ -142,6 +152,7 @@ class CodeObject:
     metadata: dict[str, Any] = field(default_factory=dict)
     abi_version: int = ABI_V5
     constants: bytes = b""
+    functions: tuple[Function, ...] = ()
 
     @property
     def target_id(self) -> str:
@@ -279,7 +290,18 @@ def _read_elf(file: elf.ElfFile) -> CodeObject:
         metadata=metadata,
         abi_version=file.abi_version,
         constants=constants,
+        functions=_functions(functions.values(), {item.name for item in kernels}, 0 if relocatable else text.address),
     )
+
+
+def _functions(symbols: Iterable[elf.Symbol], kernels: set[str], base: int) -> tuple[Function, ...]:
+    """Function symbols of ``.text`` that name no kernel, by offset."""
+    found = {
+        Function(symbol.name, symbol.value - base, symbol.size)
+        for symbol in symbols
+        if symbol.kind == elf.SYMBOL_FUNCTION and symbol.name not in kernels
+    }
+    return tuple(sorted(found, key=lambda item: (item.offset, item.name)))
 
 
 def _metadata(file: elf.ElfFile) -> dict[str, Any]:
@@ -350,6 +372,8 @@ def _parts(code_object: CodeObject) -> tuple[bytes, list[elf.SymbolToWrite]]:
     for index, item in enumerate(code_object.kernels):
         symbols.append(elf.SymbolToWrite(item.name, elf.SYMBOL_FUNCTION, item.offset, len(item.code), 3))
         symbols.append(elf.SymbolToWrite(f"{item.name}.kd", elf.SYMBOL_OBJECT, index * DESCRIPTOR_SIZE, DESCRIPTOR_SIZE))
+    for called in code_object.functions:
+        symbols.append(elf.SymbolToWrite(called.name, elf.SYMBOL_FUNCTION, called.offset, called.size, 3))
     return packed, symbols
 
 

@@ -42,6 +42,13 @@ INVERSE = {
 }
 
 
+WRITTEN_JUMPS = ("s_swappc_b64", "s_setpc_b64")
+"""Calls and returns that a lifted kernel writes out; the branch behind them only says where they go."""
+
+WRITTEN_ENDS = ("s_endpgm", "s_setpc_b64", "s_swappc_b64", "s_rfe", "s_call")
+"""Instructions behind which control does not go on; ``low.return`` adds nothing to them."""
+
+
 @dataclass(slots=True)
 class Emitted:
     """A machine program and where its instructions came from.
@@ -348,11 +355,13 @@ class Emitter:
                     body[-1].operands = (BranchTarget(following.label),)
             if last.kind == RETURN:
                 # An end that is written out with operands of its own stays the only one.
-                if not (body and body[-1].row.mnemonic.startswith("s_endpgm")):
+                if not (body and body[-1].row.mnemonic.startswith(WRITTEN_ENDS)):
                     self._append(body, last, "s_endpgm", ())
             elif last.kind == JUMP:
                 target = resolve(last.targets[0])
-                if target is not following:
+                # Calls and returns of lifted code are written out; its entry block holds live-ins only.
+                elsewhere = self.fixed and (body[-1].row.mnemonic in WRITTEN_JUMPS if body else block.index == 0)
+                if target is not following and not elsewhere:
                     self._append(body, last, "s_branch", (BranchTarget(target.label),))
                     labels.add(target.index)
             elif last.kind == BRANCH:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from loom.diagnostics import Location, error
@@ -87,3 +88,28 @@ def foreign_resources(attributes: Mapping[str, Any]) -> Mapping[str, int]:
     """Counts that only the metadata holds (``vgpr_count``, ``dynamic_lds`` …)."""
     found = _layout(attributes).get("resources")
     return {name: int(value) for name, value in found.items()} if isinstance(found, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignCode:
+    """Where a lifted kernel's own code lies in what is emitted, and the functions that it calls beside it.
+
+    Attributes:
+        entry: Offset of the kernel's code.
+        size: Bytes of the kernel's code.
+        functions: Offset and bytes of every function.
+    """
+
+    entry: int
+    size: int
+    functions: tuple[tuple[int, int], ...]
+
+
+def foreign_code(attributes: Mapping[str, Any]) -> ForeignCode | None:
+    """The layout of a lifted kernel that calls functions, ``None`` for one that is alone."""
+    found = _layout(attributes).get("code")
+    if not isinstance(found, dict):
+        return None
+    offsets, sizes = found.get("function_offsets", ()), found.get("function_sizes", ())
+    functions = tuple((int(at), int(size)) for at, size in zip(offsets, sizes, strict=True))
+    return ForeignCode(int(found["entry"]), int(found["size"]), functions)

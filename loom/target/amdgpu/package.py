@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from loom.target.amdgpu.encoder import encode
-from loom.target.amdgpu.foreign_abi import foreign_descriptor, foreign_modes, foreign_resources
+from loom.target.amdgpu.foreign_abi import foreign_code, foreign_descriptor, foreign_modes, foreign_resources
 
 if TYPE_CHECKING:
+    from loom.target.amdgpu.code_object import CodeObject
     from loom.target.amdgpu.kernel import KernelBackend
 
 DENORMS_KEPT = 0xF0
@@ -124,6 +125,23 @@ def _argument(offset: int, size: int, kind: str, name: str) -> dict[str, Any]:
     return argument
 
 
+def _own_code(code_object: CodeObject, backends: Sequence[KernelBackend]) -> CodeObject:
+    """Let the symbols of lifted kernels cover their own code, and give the functions emitted beside it their own."""
+    from loom.target.amdgpu.code_object import Function
+
+    kernels = []
+    functions: list[Function] = []
+    for kernel, backend in zip(code_object.kernels, backends, strict=True):
+        place = foreign_code(backend.op.attributes) if backend.allocation_mode == "fixed" else None
+        if place is not None:
+            for number, (offset, size) in enumerate(place.functions):
+                functions.append(Function(f"{kernel.name}.function{number}", kernel.offset + offset, size))
+            own = kernel.code[place.entry : place.entry + place.size]
+            kernel = replace(kernel, offset=kernel.offset + place.entry, code=own)
+        kernels.append(kernel)
+    return replace(code_object, kernels=tuple(kernels), functions=tuple(functions))
+
+
 def package_kernels(backends: Sequence[KernelBackend]) -> bytes:
     """Encode the kernels and write them as one code object.
 
@@ -141,6 +159,6 @@ def package_kernels(backends: Sequence[KernelBackend]) -> bytes:
         metadata = kernel_metadata(backend, fields)
         kernels.append(Kernel(backend.name, code, descriptor, metadata, 0, backend.processor.generation))
     name = backends[0].processor.name
-    code_object = build(name, kernels)
+    code_object = _own_code(build(name, kernels), backends)
     document = {"amdhsa.target": code_object.target_id, "amdhsa.version": [1, 2]}
     return write(replace(code_object, metadata=document))

@@ -35,6 +35,8 @@ _NAMES = {
 def operand(text: str | int) -> Operand:
     if isinstance(text, int):
         return Inline.integer(text) or Literal(text & 0xFFFFFFFF)
+    if text.startswith("literal:"):
+        return Literal(int(text[8:], 0))
     if text in _NAMES:
         return _NAMES[text]
     if text.startswith("#"):
@@ -61,8 +63,8 @@ def instruction(line: str) -> MachineInstruction:
     return MachineInstruction(row, None, tuple(operands), modifiers)
 
 
-def program(text: str) -> MachineProgram:
-    """Lines of instructions and ``label:`` as a decoded program."""
+def assemble(text: str) -> bytes:
+    """Lines of instructions and ``label:`` as bytes."""
     blocks = [MachineBlock("entry")]
     for line in text.strip().splitlines():
         line = line.split("//")[0].strip()
@@ -70,7 +72,12 @@ def program(text: str) -> MachineProgram:
             blocks.append(MachineBlock(line[:-1]))
         elif line:
             blocks[-1].instructions.append(instruction(line))
-    code = encode(MachineProgram("k", "gfx1100", 32, blocks))
+    return encode(MachineProgram("k", "gfx1100", 32, blocks))
+
+
+def program(text: str) -> MachineProgram:
+    """Lines of instructions and ``label:`` as a decoded program."""
+    code = assemble(text)
     decoded = decode_code(code, "gfx1100", 32, "k")
     decoded.code_size = len(code)
     return decoded

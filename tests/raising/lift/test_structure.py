@@ -235,7 +235,7 @@ def test_natural_tuples_are_one_block_argument():
 @pytest.mark.parametrize(
     ("source", "code", "words"),
     [
-        ("s_swappc_b64 s[30:31], s[4:5]\ns_endpgm #0", "LIFT/002", ["s_swappc_b64 at pc 0x0", "call"]),
+        ("s_swappc_b64 s[30:31], s[4:5]\ns_endpgm #0", "LIFT/002", ["s_swappc_b64 at pc 0x0", "leaves the kernel"]),
         ("v_mov_b32 v0, 0\ns_setpc_b64 s[30:31]", "LIFT/002", ["s_setpc_b64 at pc 0x4", "indirect jump"]),
         ("s_getpc_b64 s[4:5]\ns_endpgm #0", "LIFT/002", ["s_getpc_b64 at pc 0x0", "outside of the kernel"]),
         ("v_mov_b32 v0, 0", "LIFT/003", ["runs past its last instruction at pc 0x0"]),
@@ -273,3 +273,48 @@ def test_merges_are_pruned_to_what_is_read():
     BodyBuilder(flow, entry_live_ins(kernel.descriptor, "gfx11")[1]).build()
     merged = {block.label: units_in(block.merged) for block in flow.blocks}
     assert merged == {"bb0": [], "bb1": [], "bb2": [], "bb3": [256 + 2]}  # v2 is read behind the join, v1 is not
+
+
+CALLER = """
+    v_mov_b32 v1, 5
+    s_getpc_b64 s[4:5]
+    s_add_u32 s4, s4, literal:{low}
+    s_addc_u32 s5, s5, literal:0
+    s_swappc_b64 s[30:31], s[4:5]
+    v_add_f32 v2, v1, v1
+    s_endpgm #0
+    double:
+    v_add_f32 v1, v1, v1
+    s_setpc_b64 s[30:31]
+"""
+
+
+def test_a_function_with_one_call_site_is_part_of_the_flow():
+    from loom.raising.lift.calls import resolve_calls
+    from tests.raising.lift.programs import assemble
+
+    # behind s_getpc: two additions of 8 bytes, the call, an addition and the end of 4 bytes each
+    code = assemble(CALLER.format(low=28))
+    kernel_bytes = len(code) - 8
+    region = resolve_calls(code, 0, kernel_bytes, "gfx1100", 32, "k")
+    call = next(at for at, to in region.jumps.items() if to > at)
+    assert region.jumps == {call: kernel_bytes, kernel_bytes + 4: call + 4}
+    assert region.functions == ((kernel_bytes, 8),)
+    assert (region.entry, region.size) == (0, len(code))
+
+
+@pytest.mark.parametrize("name", ["gfx1100-w32.O0", "gfx1100-w64.O0", "gfx1100-w32.O2"])
+def test_kernels_that_call_emit_themselves_and_their_functions(name):
+    from loom.raising.lift import lift, native_kernel
+    from tests.raising.native_launches import NATIVE
+
+    data = (NATIVE / f"extra/{name}.hsaco").read_bytes()
+    kernel = "calls" if name.endswith("O2") else "scratch_sort"
+    lifted = lift(data, kernel)
+    assert lifted.native.region is not None and lifted.native.region.functions
+    text = loom.print_module(lifted.module)
+    assert "low.op<amdgpu.s_swappc_b64>" in text and "low.op<amdgpu.s_setpc_b64>" in text
+    assert lift_difference(lifted, text) is None
+    assert native_kernel(data, kernel).code == lifted.native.code
+    with pytest.raises(LoomError, match="reads the place of the code"):
+        lift(data, kernel, LiftOptions(relax="allocation"))
