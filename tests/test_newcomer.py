@@ -73,6 +73,13 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (folder / target).exists(), f"{page}: {target}"
 
 
+def test_a_clone_brings_everything_and_nothing_else(clone: Path) -> None:
+    status = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=clone, capture_output=True, text=True, check=True
+    ).stdout
+    assert status == "", status
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_a_page_works(clone: Path, page: str) -> None:
     if page != "README.md":
@@ -96,10 +103,3 @@ def test_every_command_of_a_page_works(clone: Path, page: str) -> None:
 def test_the_pages_have_commands() -> None:
     assert commands("README.md")[:2] == ["make migrate", "make test"]
     assert sum(len(commands(page)) for page in PAGES) > 12
-
-
-def test_a_clone_brings_everything_and_nothing_else(clone: Path) -> None:
-    status = subprocess.run(
-        ["git", "status", "--porcelain"], cwd=clone, capture_output=True, text=True, check=True
-    ).stdout
-    assert status == "", status
