@@ -167,6 +167,8 @@ class CompiledEncoding:
             values, pieces = codec.selected_half_list(), (*pieces, (11 + int(body[3:]), 1))
         elif body.startswith("so."):
             values = codec.selected_half_source_list(generation, accept)
+            if "DPP" in self.format.name:
+                values = codec.without_literal(values)
             return self._half_source(index, name, text, pieces, values, 11 + int(body[3:]))
         elif body in ("sm", "dm"):
             bits = field.width  # type: ignore[union-attr]
@@ -201,6 +203,8 @@ class CompiledEncoding:
             values = codec.source_list(generation, int(body[1:]), accept, bits)
         else:
             raise AssertionError(f"unknown codec {text}")
+        if values is not None and "DPP" in self.format.name:
+            values = codec.without_literal(values)
         self.special.append(special)
         self.rules.append(rule)
         if values is None:

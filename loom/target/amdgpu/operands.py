@@ -125,6 +125,12 @@ def sdwa_destination_list(generation: str) -> tuple[Operand | None, ...]:
     return (*vcc, *named)
 
 
+@lru_cache(maxsize=None)
+def without_literal(values: tuple[Operand | None, ...]) -> tuple[Operand | None, ...]:
+    """The same list where no literal may follow (DPP)."""
+    return tuple(None if operand is LITERAL_MARK else operand for operand in values)
+
+
 def fixed_operand(name: str, wave_size: int) -> Register:
     """The register a ``=NAME`` codec stands for."""
     if name in ("vcc", "exec"):

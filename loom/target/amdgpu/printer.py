@@ -123,7 +123,8 @@ def _value(row: InstructionRow, slot: OperandSlot, operand: Operand, halves: boo
         if operand.is_float and ((slot.type in _INTEGER_16 and row.mnemonic.startswith("v_")) or (row.mnemonic.startswith("s_cmp_") and slot.type == "f16")):
             return f"0x{operand.bits('f16'):x}"
         if operand.code == 248:
-            return "0.15915494309189532" if slot.units == 2 and slot.type != "v2f32" else "0.15915494"
+            wide = slot.units == 2 and not row.mnemonic.startswith("v_pk_") or row.mnemonic.startswith(("v_wmma_f16", "v_wmma_bf16"))
+            return "0.15915494309189532" if wide else "0.15915494"
         return _FLOATS.get(operand.code) or str(operand.value)
     assert isinstance(operand, Literal)
     return _literal(slot, operand.bits)

@@ -67,6 +67,8 @@ class Generator:
         text = encoding.codecs[index]
         kind = encoding.row.slots[index].type
         if slot is not None:
+            if "_mix" in encoding.row.mnemonic:
+                kind = "f16"  # LLVM prints 16 bits of the literal here
             return self._pick([value for value in slot.values if value is not None], kind)
         body = text.partition("@")[0]
         if body.startswith("so."):

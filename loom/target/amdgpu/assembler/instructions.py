@@ -534,7 +534,8 @@ class InstructionParser:
         if form is None:
             if len(row.encodings) == 1:
                 return row.encodings[0].form
-            return None
+            # A constant offset written out, 0 included, asks for the form that has one (gfx9.4 scalar memory).
+            return "" if "offset" in modifiers and row.encoding("sgpr") is not None else None
         if form in ("dpp", "e64_dpp"):
             form = {"dpp": "", "e64_dpp": "e64_"}[form] + ("dpp8" if "dpp8" in modifiers else "dpp16")
         if row.encoding(form) is None:

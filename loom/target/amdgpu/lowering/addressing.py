@@ -409,6 +409,8 @@ def sum32(lw: Lowering, terms: dict[Leaf, int], constant: int = 0) -> Operand:
         level = _loop_level(lw, scalar)
         position = sum(_loop_level(lw, w) <= level for w in parts)
         parts.insert(position, scalar)
+    if not parts:
+        return 0
     total = parts[0]
     for index, part in enumerate(parts[1:], 1):
         outer = _loop_level(lw, part) > _loop_level(lw, total)

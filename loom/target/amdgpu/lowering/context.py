@@ -88,6 +88,8 @@ class Lowering:
         self.entry_anchor: Operation | None = None
         self.entry_end: Operation | None = None
         self.float_arithmetic: object = None
+        # The lane number while lanes are on that the launch did not fill.
+        self.whole_wave_lane: Value | None = None
         # Products that a following addition may take in: words of the product → its factors.
         self.contractible: dict[Words, tuple[Words, Words]] = {}
         self.dynamic_lds: int | None = 0

@@ -367,7 +367,7 @@ class Emitter:
                 continue
             if position >= len(operands):
                 # Field slots (simm16, waitcnt …) come in as immediates, absent addresses as off.
-                if slot.name not in immediates:
+                if slot.name not in immediates and "off" in slot.kinds:
                     attributes[slot.name] = Word("off")
                 continue
             operand = operands[position]

@@ -100,10 +100,18 @@ def lane_id(lw: Lowering) -> Operand:
     """The lane's number in its wave."""
     x, y, z = lw.size
     e = lw.e
+    if lw.whole_wave_lane is not None:
+        return lw.whole_wave_lane
     if y == z == 1 and x <= e.wave:
         return workitem_id(lw, "x")
     if y == z == 1:
         return lw.i.and_(workitem_id(lw, "x"), e.wave - 1)
+    return count_lanes(lw)
+
+
+def count_lanes(lw: Lowering) -> Value:
+    """The lane's number by counting the lanes below, valid in every lane that is on."""
+    e = lw.e
     low: Value = e.op("v_mbcnt_lo_u32_b32", MASK32, 0)[0]
     if e.wave == 64:
         low = e.op("v_mbcnt_hi_u32_b32", MASK32, low)[0]

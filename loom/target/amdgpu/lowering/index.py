@@ -240,7 +240,7 @@ def _cast(lw: Lowering, op: Operation) -> None:
         return
     found = lw.get(source)
     assert isinstance(found, IndexValue)
-    lw.set_index(result, found.words)
+    lw.set_index(result, found.words if lw.index_words(result) == 1 else lw.extend_index(found))
 
 
 def _assume(lw: Lowering, op: Operation) -> None:
@@ -251,7 +251,7 @@ def _assume(lw: Lowering, op: Operation) -> None:
             if number is not None:
                 lw.set(result, lw.index_constant(number))
             else:
-                lw.set_index(result, found.words)
+                lw.set_index(result, found.words if lw.index_words(result) == 1 else lw.extend_index(found))
         else:
             lw.set(result, found)
 

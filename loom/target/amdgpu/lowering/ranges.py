@@ -456,6 +456,9 @@ def _cast(ranges: Ranges, op: Operation, value: Value) -> Interval:
     if isinstance(from_type, IntegerType) and from_type.width == 1:
         return (0, 1)
     limit = type_range(target)
+    if not isinstance(from_type, IntegerType) and not isinstance(target, IntegerType):
+        # Between coordinates and byte counts the value is representable.
+        return _meet(source, limit)
     return source if source[0] >= limit[0] and source[1] <= limit[1] else limit
 
 

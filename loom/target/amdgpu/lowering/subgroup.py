@@ -89,16 +89,39 @@ def exchange(lw: Lowering, word: Operand, distance: int) -> Value:
 def whole_wave(lw: Lowering, words: Words, identity: Words, build: Callable[[Words], Words]) -> Words:
     """Run a collective with every lane on; lanes that were off contribute ``identity``."""
     e = lw.e
-    if lw.full_exec and e.exec is None:
+    if all_on(lw):
         return build(words)
-    outer = e.exec
     active = e.copy_exec()
     before = [e.to_vector(w) for w in words]
+
+    def filled() -> Words:
+        return build(tuple(e.op("v_cndmask_b32", i, w, active)[0] for w, i in zip(before, identity, strict=True)))
+
+    return with_all_lanes(lw, filled)
+
+
+def all_on(lw: Lowering) -> bool:
+    """Whether every lane of the wave is on here."""
+    return lw.whole_wave_lane is not None or (lw.full_exec and lw.e.exec is None)
+
+
+def with_all_lanes(lw: Lowering, build: Callable[[], Words]) -> Words:
+    """Run ``build`` with every lane on."""
+    e = lw.e
+    if all_on(lw):
+        return build()
+    outer = e.exec
     saved = e.fresh(f"s_or_saveexec_{e.mask_suffix}", MASK32 if e.wave == 32 else (1 << 64) - 1)[0]
     e.exec = object()
     with e.scope(Scope()), e.stay():
-        filled = tuple(e.op("v_cndmask_b32", i, w, active)[0] for w, i in zip(before, identity, strict=True))
-        result = build(filled)
+        # Ids that the launch fills in are unknown in lanes that were off.
+        number = e.fresh("v_mbcnt_lo_u32_b32", MASK32, 0)[0]
+        if e.wave == 64:
+            number = e.fresh("v_mbcnt_hi_u32_b32", MASK32, number)[0]
+        e.zero_extended[number] = (e.wave - 1).bit_length()
+        lw.whole_wave_lane = number
+        result = build()
+        lw.whole_wave_lane = None
     e.restore_exec(saved, outer)
     return result
 

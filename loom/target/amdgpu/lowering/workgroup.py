@@ -16,6 +16,7 @@ from loom.target.amdgpu.lowering.subgroup import (
     reduce_words,
     scan_words,
     small_truths,
+    with_all_lanes,
 )
 from loom.target.amdgpu.lowering.values import Words, element_of
 from loom.target.amdgpu.lowering.vectors import combine
@@ -97,6 +98,16 @@ def _collect(lw: Lowering, count: int, offset: int) -> Words:
     return tuple(e.parts(made))
 
 
+def _parts(lw: Lowering, count: int, offset: int, identity: Words) -> Words:
+    """The words of every wave across the lanes, the identity in slots that no wave has."""
+    collected = _collect(lw, count, offset)
+    slots = _slots(lw)
+    if slots == waves(lw):
+        return collected
+    used = lw.t.compare32("lt", lw.i.and_(lane_id(lw), slots - 1), waves(lw), signed=False)
+    return lw.t.select(used, collected, identity)
+
+
 def reduce_workgroup(lw: Lowering, kind: str, words: Words, element: Type) -> Words:
     """Combine over the whole workgroup; every lane gets the result."""
     size = min(lw.wave, 1 << (lw.size[0] * lw.size[1] * lw.size[2] - 1).bit_length())
@@ -106,12 +117,11 @@ def reduce_workgroup(lw: Lowering, kind: str, words: Words, element: Type) -> Wo
         return part
     offset = _frame(lw, len(part))
     _publish(lw, part, offset)
-    collected = _collect(lw, len(part), offset)
-    slots = _slots(lw)
-    if slots != number:
-        used = lw.t.compare32("lt", lw.i.and_(lane_id(lw), slots - 1), number, signed=False)
-        collected = lw.t.select(used, collected, identity_words(kind, element))
-    return reduce_words(lw, kind, collected, element, slots)
+
+    def across() -> Words:
+        return reduce_words(lw, kind, _parts(lw, len(part), offset, identity_words(kind, element)), element, _slots(lw))
+
+    return with_all_lanes(lw, across)
 
 
 def _reduce(lw: Lowering, op: Operation) -> None:
@@ -148,12 +158,12 @@ def _scan_element(lw: Lowering, kind: str, words: Words, element: Type, reverse:
     total = reduce_words(lw, kind, words, element, lw.wave)
     offset = _frame(lw, len(total))
     _publish(lw, total, offset)
-    collected = _collect(lw, len(total), offset)
-    slots = _slots(lw)
-    if slots != number:
-        used = lw.t.compare32("lt", lw.i.and_(lane_id(lw), slots - 1), number, signed=False)
-        collected = lw.t.select(used, collected, identity_words(kind, element))
-    before = scan_words(lw, kind, collected, element, slots, 1, reverse, True)
+
+    def across() -> Words:
+        collected = _parts(lw, len(total), offset, identity_words(kind, element))
+        return scan_words(lw, kind, collected, element, _slots(lw), 1, reverse, True)
+
+    before = with_all_lanes(lw, across)
     mine: Words = tuple(read_lane(lw, w, subgroup_id(lw)) for w in before)
     return combine(lw, kind, inside, mine, element) if reverse else combine(lw, kind, mine, inside, element)
 
@@ -185,13 +195,11 @@ def reduce_across_waves(lw: Lowering, word: Operand) -> Operand:
     """The sum of one scalar word of every wave."""
     offset = _frame(lw, 1)
     _publish(lw, (word,), offset)
-    collected = _collect(lw, 1, offset)
-    slots = _slots(lw)
-    if slots != waves(lw):
-        used = lw.t.compare32("lt", lw.i.and_(lane_id(lw), slots - 1), waves(lw), signed=False)
-        collected = lw.t.select(used, collected, (0,))
-    total = reduce_words(lw, "addi", collected, I32, slots)[0]
-    return lw.e.to_scalar(total)
+
+    def across() -> Words:
+        return reduce_words(lw, "addi", _parts(lw, 1, offset, (0,)), I32, _slots(lw))
+
+    return lw.e.to_scalar(with_all_lanes(lw, across)[0])
 
 
 def _storage(lw: Lowering, op: Operation) -> None:

@@ -147,6 +147,7 @@ class RunResult:
     fault_address: int = 0
     fault_wave: int = 0
     fault_group: int = 0
+    fault_resume: int = 0
     lds_base: int = 0
     lds_size: int = 0
 
@@ -270,6 +271,7 @@ class _Worker:
         header = _view(self.states_address + result.fault_wave * self.state_size, L.VGPRS)
         words = header.view(np.uint32)
         result.fault_kind = int(words[L.FAULT_KIND // 4])
+        result.fault_resume = int(words[L.RESUME // 4])
         result.fault_site = int(words[L.FAULT_SITE // 4])
         result.fault_lane = int(header.view(np.int32)[L.FAULT_LANE // 4])
         result.fault_size = int(words[L.FAULT_SIZE // 4])

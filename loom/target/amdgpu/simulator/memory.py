@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+from collections import deque
 from dataclasses import dataclass
 
 from loom.diagnostics import ExitCode, error
@@ -51,8 +52,10 @@ class Arena:
         self._libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         self.base, self.size = self._reserve()
         self._next = self.base + PAGE
-        self.allocations: list[Allocation] = []
-        self._by_address: dict[int, Allocation] = {}
+        self._count = 0
+        self._alive: dict[int, Allocation] = {}
+        # Freed ranges, for messages; only the latest are kept, as a long session frees many.
+        self._freed: deque[Allocation] = deque(maxlen=1024)
 
     def _reserve(self) -> tuple[int, int]:
         protection = mmap.PROT_READ | mmap.PROT_WRITE
@@ -82,27 +85,33 @@ class Arena:
         pages = -(-max(size, 1) // PAGE) + 1
         if self._next + pages * PAGE > self.base + self.size:
             raise error("the simulator's device memory is used up", "SIMULATOR/013", exit_code=ExitCode.UNAVAILABLE)
-        found = Allocation(self._next, size, name or f"buffer {len(self.allocations)}")
+        found = Allocation(self._next, size, name or f"buffer {self._count}")
+        self._count += 1
         self._next += pages * PAGE
-        self.allocations.append(found)
-        self._by_address[found.address] = found
+        self._alive[found.address] = found
         return found
 
+    def ranges(self) -> list[tuple[int, int]]:
+        """Begin and end of everything that is allocated, ascending."""
+        return [(a.address, a.address + a.size) for a in self._alive.values() if a.size]
+
     def find(self, address: int) -> Allocation | None:
-        """The allocation that starts at ``address``."""
-        return self._by_address.get(address)
+        """The living allocation that starts at ``address``."""
+        return self._alive.get(address)
 
     def free(self, allocation: Allocation) -> None:
         """Give the pages back; the addresses stay unused."""
         if not allocation.alive:
             raise error(f"{allocation.name} is freed twice", "SIMULATOR/014")
         allocation.alive = False
+        del self._alive[allocation.address]
+        self._freed.append(allocation)
         self._libc.madvise(allocation.address, -(-max(allocation.size, 1) // PAGE) * PAGE, _MADV_DONTNEED)
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation, freed ones included, that lies nearest to an address."""
         best, distance = None, 0
-        for item in self.allocations:
+        for item in (*self._alive.values(), *self._freed):
             away = max(item.address - address, address - (item.address + item.size), 0)
             if best is None or away < distance:
                 best, distance = item, away

@@ -211,7 +211,6 @@ class SimulatedObject:
                 "flat_scratch_init": 0,
                 "private_segment_size": scratch,
             }
-            buffers = [(a.address, a.address + a.size) for a in self.arena.allocations if a.alive and a.size]
             plan = LaunchPlan(
                 groups,
                 group_size,
@@ -223,7 +222,7 @@ class SimulatedObject:
                 scratch,
                 self.object.image.address + self.object.text_address,
                 len(self.object.text),
-                buffers,
+                self.arena.ranges(),
                 threads,
                 budget=budget,
                 slice_instructions=min(1 << 22, max(budget, 1)),
@@ -246,11 +245,12 @@ class SimulatedObject:
         z = result.fault_group // (groups[0] * groups[1])
         group = (x, y, z)
         if result.status == 2:
+            at = kernel.code[compiled.translation.blocks[result.fault_resume][0]]
             return LaunchFault(
                 "instruction_budget",
                 f"a wave executed more than {budget} instructions; "
                 + ("waves that wait at a barrier never meet it" if waves > 1 else "it may loop for ever"),
-                None, None, group, result.fault_wave, None, None, None, None,
+                at.pc, describe(at), group, result.fault_wave, None, None, None, None,
             )  # fmt: skip
         number = compiled.translation.sites[result.fault_site]
         instruction = kernel.code[number]

@@ -23,6 +23,7 @@ import re
 import sys
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,7 @@ class Found:
     operands: list[str]
     literal: bool
     processor: str
+    assembled: int = -1
     slot_fields: list[str] = field(default_factory=list)
     codecs: list[str] = field(default_factory=list)
     modifiers: dict[str, int] = field(default_factory=dict)
@@ -101,7 +103,7 @@ def _variants(form: Format, generation: str) -> list[dict[str, int]]:
                 values = [fld.default, 0]
             elif name == "dst_unused":
                 values = [0, 2]
-            elif name == "lds":
+            elif name in ("lds", "gds"):
                 values = [0, 1]
             choices.append([(name, value) for value in values])
             continue
@@ -177,7 +179,7 @@ def _belongs(form: Format, generation: str, mnemonic: str, text: str) -> bool:
     if form.name == "VOP3P" and generation == "gfx9.4":
         return rules.MATRIX.match(mnemonic) is None
     if form.name == "SMEMS":
-        return re.search(r", s36$|, s36 ", text) is not None
+        return re.search(r", s36$|, s36 ", text) is not None or "," not in text
     if form.name in ("DS", "DS2"):
         return (form.name == "DS2") == (rules.DS_TWO.match(mnemonic) is not None)
     if form.name in ("MUBUF", "MTBUF"):
@@ -193,10 +195,15 @@ def _strip(mnemonic: str, form: Format) -> tuple[str, str]:
     return mnemonic, ""
 
 
-def enumerate_encodings(generation: str) -> list[Found]:
-    """Every encoding of a generation that one of its primary processors decodes, in format and opcode order."""
+def enumerate_encodings(generation: str, only: Sequence[str] = ()) -> list[Found]:
+    """Every encoding of a generation that one of its primary processors decodes, in format and opcode order.
+
+    ``only`` restricts it to some formats, for tests.
+    """
     result: list[Found] = []
     for form in formats(generation).values():
+        if only and form.name not in only:
+            continue
         variants = _variants(form, generation)
         taken: dict[int, Found] = {}
         for processor in PRIMARY[generation]:
@@ -237,6 +244,9 @@ def enumerate_encodings(generation: str) -> list[Found]:
                     taken[opcode] = Found(
                         form, opcode, word, text, canonical, mnemonic, suffix, operands, literal, processor
                     )
+                    written = accepted[answer.text]
+                    if written is not None and len(written) == len(answer.canonical):
+                        taken[opcode].assembled = int.from_bytes(written[: form.bits // 8], "little")
         result.extend(taken[opcode] for opcode in sorted(taken))
     return result
 
@@ -296,6 +306,8 @@ def assign_slots(found: Found) -> None:
                 codec = "vt"
         elif token == "m0" and "ssrc0" in form.fields and form.fields["ssrc0"].extract(found.word) in (124, 125):
             name, codec = "ssrc0", "s1"
+        elif token == "gds":
+            continue
         elif token in ("off",):
             name = next((n for n in ("vaddr", "saddr") if n in registers and n not in used), "")
             codec = "off"
@@ -435,15 +447,15 @@ def probe_sources(generation: str, founds: list[Found]) -> list[int]:
                     questions.append(blob)
         answers = probe.decode(processor, generation, questions)
         texts = sorted({answer.text for answer in answers if answer is not None})
-        legal = {
-            text for text, code in zip(texts, probe.assemble(processor, generation, texts), strict=True) if code is not None
-        }
+        legal = dict(zip(texts, probe.assemble(processor, generation, texts), strict=True))
         for (found, slot, code), answer in zip(keys, answers, strict=True):
             key = (id(found), slot)
             results.setdefault(key, 0)
             if answer is None or answer.soft or not _accepts(found, slot, code, answer.text, generation):
                 continue
-            if answer.text in legal:
+            written = legal[answer.text]
+            # Special registers must come back as the same bytes; LLVM takes some names for numbers.
+            if written is not None and (code < 209 or code >= 240 or written == answer.canonical):
                 results[key] |= rules.spread(code)
     for found in founds:
         for slot in range(len(found.codecs)):
@@ -531,6 +543,8 @@ def availability(generation: str, founds: list[Found]) -> None:
 def base_word(found: Found) -> int:
     """The canonical bits outside slots and active modifiers: fixed bits, opcode, don't-care bits as LLVM writes them."""
     word = found.canonical
+    if found.assembled >= 0 and not (found.assembled ^ word) & ~found.dont_care:
+        word = found.assembled  # don't-care bits as the assembler writes them
     for name, fld in found.format.fields.items():
         if name in found.slot_fields:
             word &= ~fld.mask
@@ -570,9 +584,9 @@ def load_wheel(wheel: Path, generation: str) -> dict[tuple[str, int], tuple[str,
     return table
 
 
-def build(generation: str, wheel: Path) -> dict[str, Any]:
-    """The whole table of a generation as the JSON document that is committed."""
-    founds = enumerate_encodings(generation)
+def build(generation: str, wheel: Path, only: Sequence[str] = ()) -> dict[str, Any]:
+    """The table of a generation as the JSON document that is committed; ``only`` restricts it to some formats."""
+    founds = enumerate_encodings(generation, only)
     for found in founds:
         assign_slots(found)
     flip_bits(generation, founds)

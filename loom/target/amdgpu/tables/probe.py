@@ -11,9 +11,13 @@ from dataclasses import dataclass
 LLVM_MC = "llvm-mc-22"
 ATTRIBUTES = {"gfx11": "+real-true16", "gfx12": "+real-true16", "gfx9.4": ""}
 _QUIET = {**os.environ, "LLVM_DISABLE_SYMBOLIZATION": "1", "LLVM_DISABLE_CRASH_REPORT": "1"}
-_CHUNK = 2048
+_CHUNK = 512
 _MARKERS = 4
 _ENCODING = re.compile(r"\s*; encoding: \[([^\]]*)\]")
+
+
+aborted: list[tuple[str, bytes]] = []
+"""Strings LLVM aborted on, for the curious."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ def _ask(processor: str, generation: str, probes: Sequence[bytes]) -> list[Answe
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=_QUIET)
     if done.returncode < 0:  # LLVM aborts on a few encodings it cannot print: find them by halving
         if len(probes) == 1:
+            aborted.append((processor, probes[0]))
             return [None]
         half = len(probes) // 2
         return _ask(processor, generation, probes[:half]) + _ask(processor, generation, probes[half:])
