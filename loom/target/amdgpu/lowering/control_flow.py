@@ -102,8 +102,9 @@ _EXPENSIVE = frozenset(
 
 @dataclass(slots=True)
 class Shape:
-    """Registers of a source value at a block boundary: ``kind`` is ``data``, ``index``, ``truth``, ``lanes`` or
-    ``static``.
+    """Registers of a source value at a block boundary.
+
+    ``kind`` is ``data``, ``index``, ``truth``, ``lanes``, ``memory`` (a buffer or view by its address) or ``static``.
     """
 
     kind: str
@@ -126,7 +127,10 @@ def shape_of(lw: Lowering, value: Value, divergent: bool, sample: Lowered | None
         interval = lw.ranges.interval(value)
         one = fits_unsigned(interval) or fits_signed(interval)
         return Shape("index", type_, [vector if divergent else scalar] * (1 if one else 2), signed=interval[0] < 0)
-    if sample is not None and isinstance(sample, ViewValue | BufferValue | EncodingValue):
+    if isinstance(sample, ViewValue | BufferValue):
+        bank = vector if divergent else scalar
+        return Shape("memory", type_, [bank] * (2 if sample.root.space == "global" else 1), static=sample)
+    if isinstance(sample, EncodingValue):
         return Shape("static", type_, [], static=sample)
     if isinstance(sample, Lanes):
         parts = []
@@ -144,9 +148,19 @@ def shape_of(lw: Lowering, value: Value, divergent: bool, sample: Lowered | None
 def registers_of(lw: Lowering, lowered: Lowered, shape: Shape) -> list[Value]:
     """The registers of a value in the form that ``shape`` asks for."""
     e = lw.e
+    if shape.kind == "memory":
+        from loom.target.amdgpu.lowering.views import memory_words
+
+        assert isinstance(lowered, BufferValue | ViewValue) and isinstance(shape.static, BufferValue | ViewValue)
+        if lowered.root.space != shape.static.root.space:
+            raise ValueError(f"a choice between {lowered.root.space} and {shape.static.root.space} memory")
+        return [
+            e.to_vector(w) if r.register_class == VGPR else e.to_scalar(w)
+            for w, r in zip(memory_words(lw, lowered), shape.registers, strict=True)
+        ]
     if shape.kind == "static":
-        if lowered is not shape.static and not _same_static(lowered, shape.static):
-            raise ValueError("a buffer or view that differs between branches")
+        if lowered is not shape.static and lowered != shape.static:
+            raise ValueError("an encoding that differs between branches")
         return []
     if shape.kind == "truth":
         assert isinstance(lowered, Truth)
@@ -173,16 +187,13 @@ def registers_of(lw: Lowering, lowered: Lowered, shape: Shape) -> list[Value]:
     return result
 
 
-def _same_static(a: Lowered, b: Lowered | None) -> bool:
-    if isinstance(a, BufferValue) and isinstance(b, BufferValue):
-        return a.root is b.root
-    if isinstance(a, ViewValue) and isinstance(b, ViewValue):
-        return a.root is b.root and a.terms == b.terms and a.constant == b.constant and a.strides == b.strides
-    return isinstance(a, EncodingValue) and isinstance(b, EncodingValue) and a == b
-
-
 def from_registers(lw: Lowering, registers: Sequence[Value], shape: Shape) -> Lowered:
     """The value that registers of a shape hold."""
+    if shape.kind == "memory":
+        from loom.target.amdgpu.lowering.views import memory_from_words
+
+        assert isinstance(shape.static, BufferValue | ViewValue)
+        return memory_from_words(lw, shape.static, registers, shape.type)
     if shape.kind == "static":
         assert shape.static is not None
         return shape.static

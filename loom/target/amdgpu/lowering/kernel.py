@@ -159,6 +159,13 @@ def lower_kernel(module: Module, kernel: Operation, target: TargetConfiguration)
     """
     wave = target.subgroup_size
     generation = processor_of(target.processor).generation
+    if generation != "gfx11":
+        raise error(
+            f"source kernels are not lowered for {target.selector}",
+            "LOWER/015",
+            kernel.location,
+            hint="use a gfx11 target (gfx1100, gfx11-generic), or write the kernel as low.kernel.def",
+        )
     size, count, config = launch_sizes(kernel, wave)
     body = kernel.region("body")
     entry = body.blocks[0]

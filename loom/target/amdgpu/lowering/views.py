@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from loom.ir import Block, EncodingAttribute, Operation, Value, ViewType
+from loom.ir import Block, EncodingAttribute, Operation, Type, Value, ViewType
 from loom.target.amdgpu.lowering.context import Handler, Lowering
 from loom.target.amdgpu.lowering.emitter import Operand, is_vector
 from loom.target.amdgpu.lowering.values import (
@@ -300,6 +301,30 @@ def _frame_word(lw: Lowering, view: ViewValue, base_only: bool) -> Operand:
     affine = Affine(constant=view.constant)
     add_view_terms(lw, view, affine)
     return lw.i.add(sum32(lw, affine.terms, affine.constant), start)
+
+
+def memory_words(lw: Lowering, value: BufferValue | ViewValue) -> tuple[Operand, ...]:
+    """A buffer or view as words: its 64-bit address, or its offset in the frame."""
+    root = value.root
+    if root.space == "global":
+        return view_base(lw, value) if isinstance(value, ViewValue) else lw.i.split(_base(root))
+    if isinstance(value, ViewValue):
+        return (_frame_word(lw, value, False),)
+    return (lw.i.add(root.dynamic, root.offset),)
+
+
+def memory_from_words(
+    lw: Lowering, sample: BufferValue | ViewValue, words: Sequence[Value], type_: Type
+) -> BufferValue | ViewValue:
+    """The buffer or view that words from :func:`memory_words` stand for; nothing is known of what it overlaps."""
+    if sample.root.space == "global":
+        root = Root("global", lw.e.join(list(words)), written=True)
+    else:
+        root = Root(sample.root.space, None, 0, 1, None, True, dynamic=words[0])
+    if isinstance(sample, BufferValue):
+        return BufferValue(root)
+    assert isinstance(type_, ViewType)
+    return replace(sample, root=root, terms=[], constant=0, strides=layout_strides(lw, type_), dims=tuple(type_.dims))
 
 
 def is_vector_base(root: Root) -> bool:

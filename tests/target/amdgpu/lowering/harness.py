@@ -31,7 +31,7 @@ kernel.def @k() {{
 """
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def compiled(text: str, wave: int):
     target = resolve_target("amdgpu", "gfx1100", {"subgroup_size": wave})
     module = loom.parse(text, "<test>")

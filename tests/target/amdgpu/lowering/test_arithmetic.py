@@ -45,8 +45,20 @@ def truncated(a: int, b: int) -> int:
     return q if (a < 0) == (b < 0) else -q
 
 
+DIVISIONS = {
+    # name: result from the signed and the unsigned values
+    "divsi": lambda x, y, u, v: truncated(x, y),
+    "remsi": lambda x, y, u, v: x - y * truncated(x, y),
+    "divui": lambda x, y, u, v: u // v,
+    "remui": lambda x, y, u, v: u % v,
+    "ceildivsi": lambda x, y, u, v: -(-x // y),
+    "floordivsi": lambda x, y, u, v: x // y,
+    "ceildivui": lambda x, y, u, v: -(-u // v),
+}
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
-@pytest.mark.parametrize("name", ["divsi", "remsi", "divui", "remui", "ceildivsi", "floordivsi", "ceildivui"])
+@pytest.mark.parametrize("name", sorted(DIVISIONS))
 def test_division_by_values(name, dtype):
     bits = np.dtype(dtype).itemsize * 8
     a, b = integers(dtype, 1), integers(dtype, 2)
@@ -57,16 +69,13 @@ def test_division_by_values(name, dtype):
     (_, _, got), _ = run(text, a, b, np.zeros(COUNT, dtype), groups=(4, 1, 1))
     mask = (1 << bits) - 1
     for x, y, z in zip(a.tolist(), b.tolist(), got.tolist(), strict=True):
-        u, v = x & mask, y & mask
-        expected = {
-            "divsi": lambda: truncated(x, y), "remsi": lambda: x - y * truncated(x, y), "divui": lambda: u // v,
-            "remui": lambda: u % v, "ceildivsi": lambda: -(-x // y), "floordivsi": lambda: x // y,
-            "ceildivui": lambda: -(-u // v),
-        }[name]()  # fmt: skip
+        expected = DIVISIONS[name](x, y, x & mask, y & mask)
         assert (z - expected) & mask == 0, (name, x, y, z, expected)
 
 
-@pytest.mark.parametrize("divisor", [1, 2, 3, 5, 6, 7, 10, 12, 25, 64, 100, 127, 255, 641, 1000, 65535, 65537, 1 << 30, 2147483647])
+@pytest.mark.parametrize(
+    "divisor", [1, 2, 3, 5, 6, 7, 10, 12, 25, 64, 100, 127, 255, 641, 1000, 65535, 65537, 1 << 30, 2147483647]
+)
 def test_division_by_constants(divisor):
     text = binary(
         f"%d = scalar.constant {divisor} : i32\n  %s = scalar.divui %p, %d : i32\n  %t = scalar.divsi %q, %d : i32\n"
@@ -82,7 +91,10 @@ def test_division_by_constants(divisor):
 
 @pytest.mark.parametrize("divisor", [-1, -2, -3, -7, -1000])
 def test_signed_division_by_negative_constants(divisor):
-    text = binary(f"%d = scalar.constant {divisor} : i32\n  %s = scalar.divsi %p, %d : i32\n  %t = scalar.remsi %p, %d : i32\n  %r = scalar.addi %s, %t : i32", "i32")
+    text = binary(
+        f"%d = scalar.constant {divisor} : i32\n  %s = scalar.divsi %p, %d : i32\n  %t = scalar.remsi %p, %d : i32\n  %r = scalar.addi %s, %t : i32",
+        "i32",
+    )
     a = integers(np.int32, 3)
     a[a == -(2**31)] = 5
     (_, _, got), _ = run(text, a, a, np.zeros(COUNT, np.int32), groups=(4, 1, 1))
@@ -111,9 +123,13 @@ def test_division_and_square_root_are_correctly_rounded(dtype):
         b[: len(special)] = special[::-1]
         quotient = (a.astype(np.longdouble) / b.astype(np.longdouble)).astype(dtype) if kind != "f64" else a / b
         root = np.sqrt(np.abs(a))
-    (_, _, got), _ = run(binary(f"%r = scalar.divf %p, %q : {kind}", kind), a, b, np.zeros(COUNT, dtype), groups=(4, 1, 1))
+    (_, _, got), _ = run(
+        binary(f"%r = scalar.divf %p, %q : {kind}", kind), a, b, np.zeros(COUNT, dtype), groups=(4, 1, 1)
+    )
     assert np.array_equal(got, quotient, equal_nan=True)
-    (_, _, got), _ = run(binary(f"%r = scalar.sqrtf %p : {kind}", kind), np.abs(a), b, np.zeros(COUNT, dtype), groups=(4, 1, 1))
+    (_, _, got), _ = run(
+        binary(f"%r = scalar.sqrtf %p : {kind}", kind), np.abs(a), b, np.zeros(COUNT, dtype), groups=(4, 1, 1)
+    )
     assert np.array_equal(got, root, equal_nan=True)
 
 
@@ -127,7 +143,9 @@ def test_remainder_is_exact(kind):
     b[:6] = [2.0, 2.0, 3.0, 1.0, 0.0, 1.0]
     with np.errstate(all="ignore"):
         expected = np.fmod(a, b)
-    (_, _, got), _ = run(binary(f"%r = scalar.remf %p, %q : {kind}", kind), a, b, np.zeros(COUNT, dtype), groups=(4, 1, 1))
+    (_, _, got), _ = run(
+        binary(f"%r = scalar.remf %p, %q : {kind}", kind), a, b, np.zeros(COUNT, dtype), groups=(4, 1, 1)
+    )
     assert np.array_equal(got, expected, equal_nan=True)
 
 
@@ -147,7 +165,9 @@ FUNCTIONS = {
 def test_elementary_functions_in_single_precision(name):
     reference, low, high = FUNCTIONS[name]
     x = np.random.default_rng(4).uniform(low, high, COUNT).astype(np.float32)
-    (_, _, got), _ = run(binary(f"%r = scalar.{name} %p : f32", "f32"), x, x, np.zeros(COUNT, np.float32), groups=(4, 1, 1))
+    (_, _, got), _ = run(
+        binary(f"%r = scalar.{name} %p : f32", "f32"), x, x, np.zeros(COUNT, np.float32), groups=(4, 1, 1)
+    )
     exact = reference(x.astype(np.longdouble))
     unit = np.spacing(np.abs(exact.astype(np.float32)).clip(np.finfo(np.float32).tiny)).astype(np.longdouble)
     # The base-2 instructions may be off by one unit themselves; logistic and silu divide what an exponential gives.
@@ -157,11 +177,15 @@ def test_elementary_functions_in_single_precision(name):
 
 def test_error_function_and_power():
     x = np.linspace(-4, 4, COUNT, dtype=np.float32)
-    (_, _, got), _ = run(binary("%r = scalar.erff %p : f32", "f32"), x, x, np.zeros(COUNT, np.float32), groups=(4, 1, 1))
+    (_, _, got), _ = run(
+        binary("%r = scalar.erff %p : f32", "f32"), x, x, np.zeros(COUNT, np.float32), groups=(4, 1, 1)
+    )
     exact = np.array([math.erf(v) for v in x.astype(float)])
     assert np.max(np.abs(got - exact) / np.spacing(np.abs(exact).astype(np.float32) + 1e-30)) <= 1.0
     base = np.random.default_rng(2).uniform(0.1, 20, COUNT).astype(np.float32)
-    (_, _, got), _ = run(binary("%r = scalar.powf %p, %q : f32", "f32"), base, x, np.zeros(COUNT, np.float32), groups=(4, 1, 1))
+    (_, _, got), _ = run(
+        binary("%r = scalar.powf %p, %q : f32", "f32"), base, x, np.zeros(COUNT, np.float32), groups=(4, 1, 1)
+    )
     exact = base.astype(np.float64) ** x.astype(np.float64)
     assert np.max(np.abs(got - exact) / np.spacing(exact.astype(np.float32))) <= 1.0
 
@@ -169,20 +193,33 @@ def test_error_function_and_power():
 def test_large_angles_take_the_exact_reduction():
     x = np.array([1e6, 1e10, 3e20, 1e38, -2e15] * 52, np.float32)[:COUNT]
     x[COUNT - 100 :] = np.linspace(-10, 10, 100)
-    (_, _, got), _ = run(binary("%r = scalar.sinf %p : f32", "f32"), x, x, np.zeros(COUNT, np.float32), groups=(4, 1, 1))
+    (_, _, got), _ = run(
+        binary("%r = scalar.sinf %p : f32", "f32"), x, x, np.zeros(COUNT, np.float32), groups=(4, 1, 1)
+    )
     # glibc reduces doubles exactly, and a float is a double.
     exact = np.array([math.sin(float(v)) for v in x])
     assert np.max(np.abs(got - exact) / np.spacing(np.abs(exact).astype(np.float32))) <= 1.0
 
 
 def test_fused_forms_are_selected():
-    low = low_text(binary("%k = scalar.constant 4 : i32\n  %s = scalar.shli %p, %k : i32\n  %r = scalar.addi %s, %q : i32", "i32"))
+    low = low_text(
+        binary("%k = scalar.constant 4 : i32\n  %s = scalar.shli %p, %k : i32\n  %r = scalar.addi %s, %q : i32", "i32")
+    )
     assert "v_lshl_add_u32" in low and "v_lshlrev_b32" not in low.split("view", 1)[0].split("global_load")[-1]
-    low = low_text(binary("%s = scalar.addi %p, %q : i32\n  %k = scalar.constant 1000 : i32\n  %r = scalar.addi %s, %k : i32", "i32"))
+    low = low_text(
+        binary(
+            "%s = scalar.addi %p, %q : i32\n  %k = scalar.constant 1000 : i32\n  %r = scalar.addi %s, %k : i32", "i32"
+        )
+    )
     assert "v_add3_u32" in low
     low = low_text(binary("%s = scalar.andi %p, %q : i32\n  %r = scalar.ori %s, %p : i32", "i32"))
     assert "v_and_or_b32" in low
-    low = low_text(binary("%s = scalar.maxnumf %p, %q : f32\n  %k = scalar.constant 3.0 : f32\n  %r = scalar.maxnumf %s, %k : f32", "f32"))
+    low = low_text(
+        binary(
+            "%s = scalar.maxnumf %p, %q : f32\n  %k = scalar.constant 3.0 : f32\n  %r = scalar.maxnumf %s, %k : f32",
+            "f32",
+        )
+    )
     assert "v_max3_f32" in low
     low = low_text(binary("%s = scalar.mulf<contract> %p, %q : f32\n  %r = scalar.addf<contract> %s, %p : f32", "f32"))
     assert "v_fma_f32" in low and "v_add_f32" not in low

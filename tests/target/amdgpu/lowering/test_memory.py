@@ -11,7 +11,14 @@ from .harness import kernel, low_text, run
 @pytest.mark.parametrize("wave", [32, 64])
 @pytest.mark.parametrize(
     ("type_", "dtype"),
-    [("i8", np.int8), ("i16", np.int16), ("i32", np.int32), ("i64", np.int64), ("f16", np.float16), ("f64", np.float64)],
+    [
+        ("i8", np.int8),
+        ("i16", np.int16),
+        ("i32", np.int32),
+        ("i64", np.int64),
+        ("f16", np.float16),
+        ("f64", np.float64),
+    ],
 )
 def test_copies_every_width(type_, dtype, wave):
     text = kernel(
@@ -28,7 +35,9 @@ def test_copies_every_width(type_, dtype, wave):
 
 
 @pytest.mark.parametrize("lanes", [1, 2, 3, 4, 5, 7, 8, 16])
-@pytest.mark.parametrize(("type_", "dtype"), [("i8", np.int8), ("f16", np.float16), ("f32", np.float32), ("i64", np.int64)])
+@pytest.mark.parametrize(
+    ("type_", "dtype"), [("i8", np.int8), ("f16", np.float16), ("f32", np.float32), ("i64", np.int64)]
+)
 def test_vectors_of_every_length(type_, dtype, lanes):
     text = kernel(
         f"""
@@ -204,3 +213,63 @@ def test_selected_buffers(wave):
     x, y = np.arange(64, dtype=np.int32), -np.arange(64, dtype=np.int32)
     (_, _, z), _ = run(text, x, y, np.zeros(64, np.int32), wave=wave)
     assert np.array_equal(z, np.where(np.arange(64) % 2 == 1, x, y))
+
+
+@pytest.mark.parametrize("wave", [32, 64])
+def test_views_carried_around_a_loop(wave):
+    text = kernel(
+        """
+  %zero = index.constant 0 : index
+  %one = index.constant 1 : index
+  %a = buffer.view %x[%origin] : buffer -> view<64xi32>
+  %b = buffer.view %y[%origin] : buffer -> view<64xi32>
+  %p, %q = scf.for %k = [%zero to %n step %one](%from = %a : view<64xi32>, %to = %b : view<64xi32>) -> (view<64xi32>, view<64xi32>) {
+    %v = view.load %from[%item] : view<64xi32> -> i32
+    %two = scalar.constant 2 : i32
+    %w = scalar.muli %v, %two : i32
+    view.store %w, %to[%item] : i32, view<64xi32>
+    scf.yield %to, %from : view<64xi32>, view<64xi32>
+  }
+  %v = view.load %p[%item] : view<64xi32> -> i32
+  %o = buffer.view %z[%origin] : buffer -> view<64xi32>
+  view.store %v, %o[%item] : i32, view<64xi32>""",
+        "%n: index, %x: buffer, %y: buffer, %z: buffer",
+    )
+    x = np.arange(64, dtype=np.int32)
+    (_, _, z), _ = run(text, x, np.zeros(64, np.int32), np.zeros(64, np.int32), np.int64(5), wave=wave)
+    assert np.array_equal(z, x * 32)
+
+
+@pytest.mark.parametrize("wave", [32, 64])
+def test_workgroup_views_chosen_by_a_branch(wave):
+    text = kernel(
+        """
+  %bytes = index.constant 256 : offset
+  %ma = buffer.alloca<workgroup> align(16) %bytes : buffer
+  %mb = buffer.alloca<workgroup> align(16) %bytes : buffer
+  %a = buffer.view %ma[%origin] : buffer -> view<64xi32>
+  %b = buffer.view %mb[%origin] : buffer -> view<64xi32>
+  %w = index.cast %item : index to i32
+  %neg = scalar.negi %w : i32
+  view.store %w, %a[%item] : i32, view<64xi32>
+  view.store %neg, %b[%item] : i32, view<64xi32>
+  kernel.barrier<workgroup> scope(workgroup) ordering(acq_rel)
+  %three = index.constant 3 : index
+  %r = index.rem %item, %three : index
+  %zero = index.constant 0 : index
+  %hit = index.cmp eq, %r, %zero : index
+  %v = scf.if %hit -> (view<64xi32>) {
+    kernel.barrier<workgroup> scope(subgroup) ordering(acq_rel)
+    scf.yield %a : view<64xi32>
+  } else {
+    scf.yield %b : view<64xi32>
+  }
+  %last = index.constant 63 : index
+  %at = index.sub %last, %item : index
+  %got = view.load %v[%at] : view<64xi32> -> i32
+  %o = buffer.view %z[%origin] : buffer -> view<64xi32>
+  view.store %got, %o[%item] : i32, view<64xi32>""",
+        "%z: buffer",
+    )
+    (z,), _ = run(text, np.zeros(64, np.int32), wave=wave)
+    assert z.tolist() == [(63 - i) if i % 3 == 0 else -(63 - i) for i in range(64)]
