@@ -14,6 +14,9 @@ from loom.diagnostics import error
 from loom.target.amdgpu.decoder import decoder
 from loom.target.amdgpu.machine import BranchTarget, Literal, MachineInstruction, Register
 
+_ADD = frozenset(("s_add_u32", "s_add_co_u32"))
+_ADD_WITH_CARRY = frozenset(("s_addc_u32", "s_add_co_ci_u32"))
+
 CALL = "s_swappc_b64"
 RETURN = "s_setpc_b64"
 PROGRAM_COUNTER = "s_getpc_b64"
@@ -77,14 +80,16 @@ def _step(instruction: MachineInstruction, at: int, pairs: dict[int, _Pair]) -> 
         pairs[index] = _Pair(at + instruction.size, at)
         return
     literal = next((o.bits for o in operands[1:] if isinstance(o, Literal)), None)
-    if mnemonic == "s_add_u32" and operands[1] is first and index in pairs and literal is not None:
+    if mnemonic in _ADD and operands[1] is first and index in pairs and literal is not None:
         total = pairs[index].low + literal
         pairs[index].low, pairs[index].carry = total & 0xFFFFFFFF, total >> 32
         return
-    if mnemonic == "s_addc_u32" and operands[1] is first and index - 1 in pairs and literal is not None:
+    if mnemonic in _ADD_WITH_CARRY and operands[1] is first and index - 1 in pairs and literal is not None:
         pair = pairs[index - 1]
         pair.high = (pair.high + literal + pair.carry) & 0xFFFFFFFF
         return
+    if mnemonic == "s_sext_i32_i16" and operands[1] is first and index - 1 in pairs:
+        return  # gfx12 gives 48 bits of the program counter; code extends them
     if mnemonic == "s_mov_b64" and isinstance(operands[1], Register) and operands[1].bank == "sgpr":
         source = pairs.get(operands[1].index)
         if source is not None:
