@@ -38,6 +38,7 @@ def handlers() -> dict[str, Handler]:
     """The handler of every op that can be lowered."""
     if not _HANDLERS:
         from loom.target.amdgpu.lowering import (
+            async_copy,
             atomics,
             control_flow,
             decode,
@@ -57,6 +58,7 @@ def handlers() -> dict[str, Handler]:
         )
 
         for module in (
+            async_copy,
             atomics,
             control_flow,
             decode,

@@ -8,12 +8,14 @@ to 16 (unaligned accesses included, which the HSA execution environment enables)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from loom.ir import FloatType, IntegerType, Operation, Value
 from loom.target.amdgpu.lowering.addressing import (
     Address,
     GlobalForm,
+    Shift,
     global_form,
     local_form,
     sum32,
@@ -394,11 +396,18 @@ def _view_store(lw: Lowering, op: Operation) -> None:
     store_words(lw, op, address, lw.words(value), memory_bits(view) // 8)
 
 
-def vector_runs(lw: Lowering, op: Operation, value: Value) -> list[tuple[Address, int, int]]:
-    """The contiguous runs of a vector access: (address, first lane, lanes)."""
-    shape = tuple(int(d) for d in value.type.dims)  # type: ignore[attr-defined]
-    view = lw.view(op.operand("view"))
-    indices = op.index_list("indices")
+def view_runs(
+    lw: Lowering,
+    op: Operation,
+    view: ViewValue,
+    indices: list[Value | int],
+    shape: tuple[int, ...],
+    outer_shifts: Sequence[Shift] = (),
+) -> list[tuple[Address, int, int]]:
+    """The contiguous runs of an access to the trailing axes of a view: (address, first lane, lanes).
+
+    ``outer_shifts`` adds to the leading indices, which the shape does not cover.
+    """
     outer = len(indices) - len(shape)
     # The innermost axes that lie behind one another without gaps form a run.
     run, expected = 1, 1
@@ -410,16 +419,24 @@ def vector_runs(lw: Lowering, op: Operation, value: Value) -> list[tuple[Address
         expected *= shape[axis]
         if view.dims[outer + axis] != shape[axis] and shape[axis] != 1:
             break
-    total = lane_count(value.type)
+    total = 1
+    for extent in shape:
+        total *= extent
     runs = []
     for first in range(0, total, run):
         position = first
-        shifts = [0] * len(indices)
+        shifts: list[Shift] = [*outer_shifts, *([0] * (len(indices) - len(outer_shifts)))]
         for axis in range(len(shape) - 1, -1, -1):
             shifts[outer + axis] = position % shape[axis]
             position //= shape[axis]
         runs.append((view_address(lw, op, view, indices, shifts), first, run))
     return runs
+
+
+def vector_runs(lw: Lowering, op: Operation, value: Value) -> list[tuple[Address, int, int]]:
+    """The contiguous runs of a vector access: (address, first lane, lanes)."""
+    shape = tuple(int(d) for d in value.type.dims)  # type: ignore[attr-defined]
+    return view_runs(lw, op, lw.view(op.operand("view")), op.index_list("indices"), shape)
 
 
 def _vector_load(lw: Lowering, op: Operation) -> None:

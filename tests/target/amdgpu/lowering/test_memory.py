@@ -273,3 +273,28 @@ def test_workgroup_views_chosen_by_a_branch(wave):
     )
     (z,), _ = run(text, np.zeros(64, np.int32), wave=wave)
     assert z.tolist() == [(63 - i) if i % 3 == 0 else -(63 - i) for i in range(64)]
+
+
+def test_asynchronous_copies():
+    text = kernel(
+        """
+  %bytes = index.constant 1024 : offset
+  %m = buffer.alloca<workgroup> align(16) %bytes : buffer
+  %t = buffer.view %m[%origin] : buffer -> view<64x4xi32>
+  %a = buffer.view %x[%origin] : buffer -> view<64x4xi32>
+  %b = buffer.view %y[%origin] : buffer -> view<64x4xi32>
+  %from = view.subview %a[%item, 0] : view<64x4xi32> -> view<1x4xi32>
+  %to = view.subview %t[%item, 0] : view<64x4xi32> -> view<1x4xi32>
+  %token = kernel.async.copy %from to %to {direction = global_to_workgroup} : view<1x4xi32> to view<1x4xi32> -> kernel.async.token
+  %group = kernel.async.group %token : kernel.async.token -> kernel.async.group
+  kernel.async.wait %group {newer_groups = 0} : kernel.async.group
+  kernel.barrier<workgroup> scope(workgroup) ordering(acq_rel)
+  %last = index.constant 63 : index
+  %at = index.sub %last, %item : index
+  %v = vector.load %t[%at, 0] : view<64x4xi32> -> vector<4xi32>
+  vector.store %v, %b[%item, 0] : vector<4xi32>, view<64x4xi32>""",
+        "%x: buffer, %y: buffer",
+    )
+    x = np.arange(256, dtype=np.int32).reshape(64, 4)
+    (_, y), _ = run(text, x, np.zeros_like(x))
+    assert np.array_equal(y, x[::-1])
