@@ -102,8 +102,13 @@ def _contained(data: bytes, target: str | None) -> bytes:
 
 def _assemble(path: str, data: bytes, target: str | None) -> bytes:
     from loom.target.amdgpu.assembler import assemble
+    from loom.target.amdgpu.code_object import write
 
-    return assemble(data.decode("utf-8"), path, _processor(target))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise error(f"'{path}' is no UTF-8 text", "CAPTURE/004") from None
+    return write(assemble(text, path, _processor(target)))
 
 
 def _compile(path: str, data: bytes, target: str | None, kernel: str | None) -> bytes:

@@ -13,7 +13,8 @@ from loom.diagnostics import LoomError
 from loom.raising.capture import capture
 from loom.raising.capture.source import load_source
 from loom.raising.inputs import shape_buffers
-from loom.raising.lift import LiftOptions, lift
+from loom.raising.lift import LiftOptions, lift, native_kernel
+from loom.raising.lift.header import descriptor_fields
 from loom.store.canonical import sha256
 from loom.store.workload import load_workload
 from tests.raising.native_launches import NATIVE
@@ -143,3 +144,19 @@ def test_refusals_say_what_to_do():
     with pytest.raises(LoomError) as caught:
         capture(load_source(str(SAXPY), SAXPY.read_bytes()), "absent")
     assert (caught.value.diagnostics[0].code, caught.value.diagnostics[0].hint) == ("LIFT/001", "kernels: saxpy_asm")
+
+
+@pytest.mark.parametrize("name", ["saxpy_asm", "sgemm_pipe_asm"])
+def test_assembly_gives_what_llvm_assembled(name):
+    folder = NATIVE / "asm/gfx1100"
+    source = load_source(f"{name}.s", (folder / f"{name}.s").read_bytes())
+    assert source.kind == "assembly"
+    found = capture(source, None)
+    expected = native_kernel((folder / f"{name}.hsaco").read_bytes())
+    assert found.document["instructions"]["sha256"] == sha256(expected.code)
+    assert found.document["descriptor"]["fields"] == descriptor_fields(expected.descriptor)
+    with pytest.raises(LoomError) as caught:
+        load_source("broken.s", b"v_add_f32 v0, v1\n", "amdgpu:gfx1100")
+    assert caught.value.exit_code == 2
+    with pytest.raises(LoomError, match="no UTF-8 text"):
+        load_source("broken.s", b"\xff\xfe", "amdgpu:gfx1100")
