@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import ExitCode, error
-from loom.tools.common import make_parser, read_text, run_tool, write_output
+from loom.tools.common import make_parser, read_text, report, run_tool, write_output
 
 if TYPE_CHECKING:
     from loom.ir import Module, Operation
@@ -303,6 +303,7 @@ def run(argv: Sequence[str]) -> int:
     verify(module)
     kernel = _find_kernel(module, args.root)
     compilation, compiled = compile_kernel(args, module, kernel)
+    report(compilation.diagnostics, args.diagnostic_format)
     if args.emit_target_artifact:
         write_output(args.emit_target_artifact, compilation.code_object)
     if args.emit_only:

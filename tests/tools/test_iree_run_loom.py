@@ -240,3 +240,18 @@ def test_prepared_low_without_a_grid_runs_one_workgroup(capfd: pytest.CaptureFix
     captured = capfd.readouterr()
     assert "SUCCESS" in captured.out
     assert "running one workgroup" in captured.err
+
+
+def test_a_missing_wait_in_fixed_low_is_diagnosed_not_inserted(monkeypatch, capsys, oracle, tmp_path):
+    text = Path(oracle).read_text()
+    lines = text.splitlines()
+    waits = [i for i, line in enumerate(lines) if "amdgpu.s_waitcnt" in line]
+    path = tmp_path / "hasty.loom"
+    path.write_text("\n".join(line for i, line in enumerate(lines) if i != waits[-1]) + "\n")
+    target = tmp_path / "hasty.hsaco"
+    flags = ["--pipeline=none", "--emit-only", f"--emit-target-artifact={target}"]
+    code, _, err = call(monkeypatch, capsys, str(path), *flags)
+    assert code == 0
+    assert "warning: v_fmac_f32" in err and "without waiting for vmcnt(0)" in err
+    assert f"{path}:" in err
+    assert call(monkeypatch, capsys, oracle, *flags)[2] == ""  # the original has what it needs
