@@ -119,7 +119,9 @@ def fma32(a: Array, b: Array, c: Array) -> Array:
 
 
 def _fma64_scalar(a: float, b: float, c: float) -> float:
-    if not (np.isfinite(a) and np.isfinite(b) and np.isfinite(c)):
+    if np.isfinite(a) and np.isfinite(b) and not np.isfinite(c):
+        return c  # the product of finite numbers never reaches infinity, though its rounding may
+    if not (np.isfinite(a) and np.isfinite(b)):
         return float(np.float64(a) * np.float64(b) + np.float64(c))
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact == 0:
