@@ -217,6 +217,13 @@ class LowCode:
         for block in self.blocks:
             yield from block.instructions
 
+    def drop_unreachable(self) -> None:
+        """Remove blocks that control never reaches. The code must be linked, and is afterwards."""
+        reached = {block.index for block in reverse_postorder(self.blocks)}
+        if len(reached) != len(self.blocks):
+            self.blocks = [block for block in self.blocks if block.index in reached]
+            self.link()
+
     def link(self) -> None:
         """Recompute block indices, successors, predecessors, loop depths and frequencies from the terminators."""
         for index, block in enumerate(self.blocks):

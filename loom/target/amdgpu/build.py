@@ -133,6 +133,8 @@ class CodeBuilder:
         first = self.code.blocks[0]
         first.instructions[:0] = self.pending_entry
         self.code.link()
+        if not self.fixed:
+            self.code.drop_unreachable()
         return BuiltKernel(
             self.code,
             kernarg,

@@ -440,7 +440,7 @@ def check_hazards(program: MachineProgram, generation: str) -> list[Finding]:
                         for name in ("src0", "src1"):
                             operand = instruction.operand(name)
                             if isinstance(operand, Register) and operand.bank == "vgpr":
-                                a_and_b.update(range(operand.index, operand.index + operand.units))
+                                a_and_b.update(_half_numbers(operand, "b32"))
                         if a_and_b & written:
                             findings.append(
                                 Finding(
@@ -477,7 +477,7 @@ def _vector_sources(instruction: MachineInstruction) -> set[int]:
             continue
         for slot, operand in zip(half.row.slots, half.operands, strict=True):
             if slot.is_use and isinstance(operand, Register) and operand.bank == "vgpr":
-                found.update(range(operand.index, operand.index + operand.units))
+                found.update(_half_numbers(operand, slot.type))
     return found
 
 
@@ -488,8 +488,17 @@ def _vector_results(instruction: MachineInstruction) -> set[int]:
             continue
         for slot, operand in zip(half.row.slots, half.operands, strict=True):
             if slot.is_def and isinstance(operand, Register) and operand.bank == "vgpr":
-                found.update(range(operand.index, operand.index + operand.units))
+                found.update(_half_numbers(operand, slot.type))
     return found
+
+
+def _half_numbers(register: Register, kind: str) -> range:
+    """Both halves of every register of a tuple, or the one half that a 16-bit operand names (the lower one unless
+    told)."""
+    if register.half is not None or kind in ("f16", "bf16", "i16", "u16", "b16"):
+        number = 2 * register.index + (register.half or 0)
+        return range(number, number + 1)
+    return range(2 * register.index, 2 * (register.index + register.units))
 
 
 # Dual issue

@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from loom.target.amdgpu.access import is_vector_unit, reads_and_writes, units_of
+from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import Immediate, MachineInstruction, MachineProgram, Register
 from loom.target.amdgpu.operation import VECTOR_CLASSES
 from loom.target.amdgpu.tables import find_row
@@ -76,12 +77,45 @@ def _ends_vector_wait(instruction: MachineInstruction) -> bool:
     return False
 
 
+_HALF_SLOTS: dict[int, tuple[InstructionRow, tuple[bool, ...]]] = {}
+
+
+def _names_half(row: InstructionRow, index: int) -> bool:
+    """Whether a slot names half a register in some form (true16 codecs, see ``formats``); nothing said means the
+    lower one."""
+    found = _HALF_SLOTS.get(id(row))
+    if found is None:
+        slots = tuple(
+            any(e.slot_fields[i].rpartition(":")[2].startswith(("vh", "vo.", "sh", "so.")) for e in row.encodings)
+            for i in range(len(row.slots))
+        )
+        found = _HALF_SLOTS[id(row)] = (row, slots)
+    return found[1][index]
+
+
+def _halves(instruction: MachineInstruction, results: bool) -> set[int]:
+    """Halves of VGPRs that an instruction writes or reads: twice the number, plus one for the upper half."""
+    found: set[int] = set()
+    half: MachineInstruction | None = instruction
+    while half is not None:
+        for index, (slot, operand) in enumerate(zip(half.row.slots, half.operands, strict=True)):
+            if not (slot.is_def if results else slot.is_use) or not isinstance(operand, Register):
+                continue
+            if operand.bank == "vgpr":
+                if operand.half is not None or _names_half(half.row, index):
+                    found.add(2 * operand.index + (operand.half or 0))
+                else:
+                    found.update(range(2 * operand.index, 2 * (operand.index + operand.units)))
+        half = half.y
+    return found
+
+
 def _is_wmma(instruction: MachineInstruction) -> bool:
     return instruction.row.mnemonic.startswith(("v_wmma", "v_swmmac"))
 
 
 _State = tuple[
-    frozenset[tuple[int, int, int]],  # TRANS results: (unit, VALUs since, TRANS since)
+    frozenset[tuple[int, int, int]],  # TRANS results: (half of a VGPR, VALUs since, TRANS since)
     frozenset[int],  # result of the WMMA that is the last vector instruction
     frozenset[int],  # scalar units read as lane masks (wave64)
 ]
@@ -144,13 +178,13 @@ class HazardScan:
                     if any(unit in wmma for unit in sources):
                         hazard = Hazard("wmma", "v_nop")
                 if trans and hazard is None:
-                    reads, _ = reads_and_writes(instruction)
+                    reads = _halves(instruction, results=False)
                     live = {
                         unit
                         for unit, valus, others in trans
                         if valus <= TRANS_VALU_DISTANCE and others <= TRANS_TRANS_DISTANCE
                     }
-                    if any(is_vector_unit(unit) and unit in live for unit in reads):
+                    if not live.isdisjoint(reads):
                         hazard = Hazard("valu_trans_use", "va_vdst")
                         trans = frozenset()
             if self.wave64:
@@ -167,8 +201,7 @@ class HazardScan:
                         if valus < TRANS_VALU_DISTANCE and others + is_trans <= TRANS_TRANS_DISTANCE
                     )
                 if self.trans and is_trans:
-                    _, writes = reads_and_writes(instruction)
-                    trans = trans | {(unit, 0, 0) for unit in writes if is_vector_unit(unit)}
+                    trans = trans | {(half, 0, 0) for half in _halves(instruction, results=True)}
                 wmma = frozenset()
                 if _is_wmma(instruction):
                     _, writes = reads_and_writes(instruction)
