@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,9 @@ def run(argv: Sequence[str]) -> int:
     args.format = format_
     compilation = compile_file(args)
     report(compilation.diagnostics, args.diagnostic_format)
+    if "SOURCE_DATE_EPOCH" in os.environ:
+        # The convention of reproducible builds: what is written depends on the inputs alone.
+        compilation.report.pop("compile_seconds", None)
     for name, text in compilation.dumps.items():
         print(f"// ----- {name}\n{text}", file=sys.stderr)
     if format_ == "amdgpu-hsaco":

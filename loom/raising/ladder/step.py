@@ -35,6 +35,9 @@ _MODULES = {
 
 _STDERR_KEPT = 4000
 
+#: What a step's output may depend on besides its inputs: nothing of the machine's language, nothing of its clock.
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "SOURCE_DATE_EPOCH": "0"}
+
 
 def tool_module(command: tuple[str, ...]) -> str:
     """The module whose source closure stands for a command's tool."""
@@ -201,7 +204,7 @@ def execute(
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(file.data)
-        environment = {**os.environ, "LC_ALL": "C.UTF-8", "PYTHONPATH": os.pathsep.join(_python_path())}
+        environment = {**os.environ, **_ENVIRONMENT, "PYTHONPATH": os.pathsep.join(_python_path())}
         process = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
         stderr = process.stderr.decode("utf-8", "replace").replace(str(folder) + os.sep, "")
         if process.returncode not in answers:
