@@ -180,10 +180,26 @@ def _subgroup(lw: Lowering, op: Operation) -> None:
     note_bits(lw, op.results[0], word)
 
 
+def _cluster(lw: Lowering, op: Operation) -> None:
+    """Without hardware clusters every cluster is one workgroup."""
+    name = op.name.removeprefix("kernel.cluster.")
+    word: Operand = 1
+    if name == "id":
+        word = workgroup_id(lw, axis_of(op))
+    elif name == "count":
+        word = workgroup_count(lw, axis_of(op))
+    elif name in ("workgroup.id", "workgroup.flat_id"):
+        word = 0
+    pair: tuple[Operand, ...] = (word,) if lw.index_words(op.results[0]) == 1 else (word, 0)
+    lw.set(op.results[0], IndexValue(pair))
+
+
+_CLUSTER = ("id", "size", "count", "workgroup.id", "workgroup.size", "workgroup.count", "workgroup.flat_id")
 _AXIS_IDS = ("workitem.id", "workgroup.id", "workgroup.size", "workgroup.count", "workitem.dispatch.id")
 
 HANDLERS: dict[str, Handler] = {
     **{f"kernel.{name}": _id for name in _AXIS_IDS},
     **{f"kernel.subgroup.{name}": _subgroup for name in ("size", "count", "id", "lane.id")},
     "target.subgroup.size": _subgroup,
+    **{f"kernel.cluster.{name}": _cluster for name in _CLUSTER},
 }

@@ -134,6 +134,14 @@ def launch_sizes(
         raise error(
             f"a workgroup of {x}x{y}x{z} work items", "LOWER/011", config.location, hint="1 to 1024 work items in all"
         )
+    clusters = [_launch_constant(v, wave) for v in config.operand_group("cluster_size")]
+    if any(c != 1 for c in clusters):
+        raise error(
+            "clusters of more than one workgroup; gfx11 has none",
+            "LOWER/016",
+            config.location,
+            hint="leave cluster_size out, or make it 1 on every axis",
+        )
     count = [_launch_constant(v, wave) for v in config.operand_group("workgroups")]
     return (x, y, z), (count[0], count[1], count[2]), config
 

@@ -219,7 +219,9 @@ def _load_scalar(lw: Lowering, form: GlobalForm, size: int, flags: dict[str, Any
             return (e.fresh(SCALAR_LOADS[count], base, soffset, units=count, offset=place or None, **kept)[0],)
 
         operands: list[Operand] = [base] if offset_operand is None else [base, offset_operand]
-        value: Value = e.memo(("s_load", count, place), operands, build)[0]
+        # Shared with an equal load before it, but never moved in front of a guard.
+        with e.stay():
+            value: Value = e.memo(("s_load", count, place), operands, build)[0]
         out.extend(e.parts(value))
         done += count
     return tuple(out)

@@ -298,3 +298,31 @@ def test_asynchronous_copies():
     x = np.arange(256, dtype=np.int32).reshape(64, 4)
     (_, y), _ = run(text, x, np.zeros_like(x))
     assert np.array_equal(y, x[::-1])
+
+
+def test_guarded_uniform_loads_stay_behind_their_guard():
+    # The second buffer has one element; only a guard that never holds would read beyond it.
+    text = kernel(
+        """
+  %in, %out = buffer.assume.noalias %x, %y : buffer, buffer
+  %zero = index.constant 0 : index
+  %one = index.constant 1 : index
+  %a = buffer.view %in[%origin] : buffer -> view<1048576xi32>
+  %b = buffer.view %out[%origin] : buffer -> view<64xi32>
+  %none = scalar.constant 0 : i32
+  %sum = scf.for %k = [%zero to %n step %one](%s = %none : i32) -> (i32) {
+    %far = index.cmp sgt, %n, %limit : index
+    %v = scf.if %far -> (i32) {
+      %w = view.load %a[%n] : view<1048576xi32> -> i32
+      scf.yield %w : i32
+    } else {
+      scf.yield %none : i32
+    }
+    %t = scalar.addi %s, %v : i32
+    scf.yield %t : i32
+  }
+  view.store %sum, %b[%item] : i32, view<64xi32>""",
+        "%n: index, %limit: index, %x: buffer, %y: buffer",
+    )
+    (_, y), _ = run(text, np.zeros(1, np.int32), np.full(64, -1, np.int32), np.int64(500000), np.int64(600000))
+    assert np.all(y == 0)
