@@ -52,7 +52,8 @@ def test_a_workload_goes_through_slurm(tmp_path: Path, profile: str) -> None:
             timeout=300,
             check=False,
         )
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        logs = [path.read_text(errors="replace") for path in (tree.root / ".snakemake").rglob("slurm_logs/**/*.log")]
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:] + "\n".join(logs)[-3000:]
         jobs = (tmp_path / "slurm" / "slurmctld.log").read_text()
         accepted = "_slurm_rpc_submit_batch_job" in jobs or "sched/builtin" in jobs
         assert accepted and "JobId=1" in jobs
