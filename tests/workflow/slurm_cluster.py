@@ -69,6 +69,13 @@ def cluster(folder: Path) -> Iterator[dict[str, str]]:
     key.write_bytes(os.urandom(128))
     key.chmod(0o400)
     (folder / "slurm.conf").write_text(_configuration(folder))
+    # Commands within a job look for the cluster where an installation has it: the executor drops SLURM_* variables.
+    installed = Path("/etc/slurm/slurm.conf")
+    placed = not installed.exists()
+    if placed:
+        installed.parent.mkdir(parents=True, exist_ok=True)
+        installed.unlink(missing_ok=True)
+        installed.symlink_to(folder / "slurm.conf")
     environment = {
         **os.environ,
         "PATH": os.environ.get("PATH", "") + os.pathsep + "/usr/sbin",
@@ -97,6 +104,8 @@ def cluster(folder: Path) -> Iterator[dict[str, str]]:
         _await(lambda: _idle(environment), folder)
         yield environment
     finally:
+        if placed:
+            installed.unlink(missing_ok=True)
         for process in reversed(started):
             process.send_signal(signal.SIGTERM)
         for process in started:
