@@ -139,7 +139,8 @@ def launch(
 def low_order(kernel: Operation, arguments: Sequence[Argument]) -> list[Argument]:
     """Launch arguments in the order in which a Low kernel binds them: resources, then direct arguments.
 
-    ``abi_layout`` may say at which place of the launch's list each stands; without it buffers and scalars keep their order.
+    ``abi_layout`` may say at which place of the launch's list each stands; without it buffers and scalars keep their
+    order.
     """
     layout: Any = kernel.attributes.get("abi_layout")
     if kernel.name != "low.kernel.def" or not isinstance(layout, dict):

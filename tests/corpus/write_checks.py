@@ -193,17 +193,23 @@ class Program:
         )
 
 
-def case(name: str, kernel: str, inputs: dict[str, str], outputs: dict[str, tuple[str, int, str]]) -> list[str]:
+def case(
+    name: str,
+    kernel: str,
+    inputs: dict[str, str],
+    outputs: dict[str, tuple[str, int, str]],
+    files: str | None = None,
+) -> list[str]:
     """A case that reads inputs and expected rows from files. ``outputs``: name → (kind, rows, expectation clause)."""
     lines = [f"check.case public @{name} {{"]
     for key, kind in inputs.items():
         lines.append(
-            f'  %{key} = check.file.read.npy path("{kernel_files(kernel)}_{key}.npy") : tensor<{LANES}x{kind}>'
+            f'  %{key} = check.file.read.npy path("{files or kernel_files(kernel)}_{key}.npy") : tensor<{LANES}x{kind}>'
         )
     for key, (kind, rows, _) in outputs.items():
         fill = "0" if kind.startswith("i") else "0.0"
         lines.append(f"  %{key} = check.generate.fill value({fill}) : tensor<{rows}x{LANES}x{kind}>")
-        path = f"{kernel_files(kernel)}_{key}.npy"
+        path = f"{files or kernel_files(kernel)}_{key}.npy"
         lines.append(f'  %{key}_expected = check.file.read.npy path("{path}") : tensor<{rows}x{LANES}x{kind}>')
     names = ", ".join(f"%{key}" for key in [*inputs, *outputs])
     types = [f"tensor<{LANES}x{kind}>" for kind in inputs.values()]
@@ -452,36 +458,46 @@ def write_floats(kind: str) -> None:
     for key, values in (("a", a), ("b", b), ("c", c), ("p", p), ("exact", exact), ("near", np.stack(near))):
         store(f"{name}_{key}.npy", as_file(values))
     store(f"{name}_flags.npy", flags)
-    inputs = {key: kind for key in ("a", "b", "c", "p")}
+    parts = {
+        "exact": ({"a": kind, "b": kind, "c": kind}, kind, len(EXACT), "close atol(0.0) rtol(0.0) nan(same)"),
+        "near": (
+            {"c": kind, "p": kind},
+            kind,
+            len(near),
+            f"close atol({CLOSE[kind]}) rtol({CLOSE[kind]}) nan(different)",
+        ),
+        "flags": ({"a": kind, "b": kind}, "i8", len(FLOAT_PREDICATES), "equal"),
+    }
     for vector in (False, True):
-        kernel = f"{'vector' if vector else 'scalar'}_{name}"
-        outputs = {"exact": (kind, len(EXACT)), "near": (kind, len(near)), "flags": ("i8", len(FLOAT_PREDICATES))}
-        program = Program(kernel, inputs, outputs, vector)
-        d = program.dialect()
+        text = []
+        for part, (inputs, result, rows, clause) in parts.items():
+            kernel = f"{'vector' if vector else 'scalar'}_{name}_{part}"
+            program = Program(kernel, inputs, {part: (result, rows)}, vector)
+            write_float_rows(program, part, kind)
+            checks = case(f"{kernel}_case", kernel, inputs, {part: (result, rows, clause)}, name)
+            text.append(program.text(checks))
+        (HERE / f"{'vector' if vector else 'scalar'}_{name}.loom").write_text("\n".join(text))
+
+
+def write_float_rows(program: Program, part: str, kind: str) -> None:
+    """The body of one of the three kernels of a float type."""
+    d, type_ = program.dialect(), program.type(kind)
+    if part == "exact":
         for row, (op, (operands, _)) in enumerate(EXACT.items()):
             listed = ", ".join(f"%{x}" for x in operands)
-            program.body.append(f"  %e{row} = {d}.{op} {listed} : {program.type(kind)}")
+            program.body.append(f"  %e{row} = {d}.{op} {listed} : {type_}")
             program.put("exact", row, f"%e{row}")
+    elif part == "near":
         for row, op in enumerate([*ELEMENTARY, *POSITIVE]):
             operand = "%c" if op in ELEMENTARY else "%p"
-            program.body.append(f"  %n{row} = {d}.{op} {operand} : {program.type(kind)}")
+            program.body.append(f"  %n{row} = {d}.{op} {operand} : {type_}")
             program.put("near", row, f"%n{row}")
+    else:
         for row, predicate in enumerate(FLOAT_PREDICATES):
-            arrow = " -> vector<4xi1>" if vector else ""
-            program.body.append(f"  %c{row} = {d}.cmpf {predicate}, %a, %b : {program.type(kind)}{arrow}")
+            arrow = " -> vector<4xi1>" if program.vector else ""
+            program.body.append(f"  %c{row} = {d}.cmpf {predicate}, %a, %b : {type_}{arrow}")
             program.body.append(f"  %f{row} = {d}.extui %c{row} : {program.type('i1')} to {program.type('i8')}")
             program.put("flags", row, f"%f{row}")
-        checks = case(
-            f"{kernel}_case",
-            kernel,
-            inputs,
-            {
-                "exact": (kind, len(EXACT), "close atol(0.0) rtol(0.0) nan(same)"),
-                "near": (kind, len(near), f"close atol({CLOSE[kind]}) rtol({CLOSE[kind]}) nan(different)"),
-                "flags": ("i8", len(FLOAT_PREDICATES), "equal"),
-            },
-        )
-        (HERE / f"{kernel}.loom").write_text(program.text(checks))
 
 
 # --- conversions ------------------------------------------------------------------------------------------------------
