@@ -9,6 +9,11 @@ from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unsupported,
 from loom.target.amdgpu.simulator.helpers import Helper, data_words, lanes_constant
 
 
+def returns_old_value(instruction: MachineInstruction) -> bool:
+    """Whether an atomic whose data register is also its result (buffer atomics) writes it: a cache bit says so."""
+    return bool(instruction.modifier("glc") or instruction.modifier("sc0") or instruction.modifier("th") & 1)
+
+
 class MemoryEmitter:
     """Emits loads, stores and atomics; collects the helpers they need."""
 
@@ -149,6 +154,8 @@ class MemoryEmitter:
             return False
         memory = instruction.row.memory
         assert memory is not None
+        if memory.result in memory.data:
+            return returns_old_value(instruction)
         operand = self._operand(instruction, memory.result) if memory.result else None
         return self._present(operand)
 

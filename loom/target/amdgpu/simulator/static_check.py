@@ -23,6 +23,7 @@ from collections.abc import Sequence
 
 from loom.target.amdgpu.access import AGPR, SGPR, TTMP, reads_and_writes
 from loom.target.amdgpu.machine import MachineInstruction, Register
+from loom.target.amdgpu.simulator.memory_emit import returns_old_value
 from loom.target.amdgpu.simulator.translate import StaticFault, target_of
 from loom.target.amdgpu.waits import counters_raised, waits_performed
 
@@ -90,6 +91,8 @@ class StaticChecker:
         self._writes: list[frozenset[int]] = []
         for instruction in code:
             reads, writes = reads_and_writes(instruction)
+            if _silent_atomic(instruction):
+                writes = [u for u in writes if u >= SGPR]
             self._reads.append(frozenset(reads))
             self._writes.append(frozenset(writes))
 
@@ -170,8 +173,7 @@ class StaticChecker:
                     self._check(number, instruction, operations)
                 if report and (name == "s_barrier" or name.startswith("s_barrier_signal")):
                     self._check_barrier(number, operations)
-            counters = counters_raised(instruction)
-            for counter in counters:
+            for counter in _counters(instruction):
                 kind = _kind(instruction, counter)
                 if kind in _UNORDERED:
                     operations[number, counter] = -1
@@ -194,6 +196,9 @@ class StaticChecker:
                 continue
             pending = _loaded(self._writes[producer], source)
             used = pending & reads
+            if used and self._ordered(source, instruction, counter):
+                # A load into one half passes the other half through; both loads write in order.
+                used -= writes
             if used:
                 register = _name(min(used))
                 self.faults[number] = StaticFault(
@@ -216,7 +221,7 @@ class StaticChecker:
 
     def _ordered(self, earlier: MachineInstruction, later: MachineInstruction, counter: str) -> bool:
         """Whether both write through the same in-order queue, so that the later result wins."""
-        if counter not in counters_raised(later):
+        if counter not in _counters(later):
             return False
         kind = _kind(earlier, counter)
         return kind not in _UNORDERED and kind == _kind(later, counter)
@@ -253,6 +258,25 @@ class StaticChecker:
             if not name.startswith(("s_waitcnt", "s_wait_", "s_nop", "s_barrier_wait", "s_delay_alu")):
                 return False
         return False
+
+
+def _silent_atomic(instruction: MachineInstruction) -> bool:
+    """A buffer atomic that does not return the old value, although its data register could take it."""
+    memory = instruction.row.memory
+    return (
+        memory is not None
+        and memory.kind == "atomic"
+        and memory.result in memory.data
+        and not returns_old_value(instruction)
+    )
+
+
+def _counters(instruction: MachineInstruction) -> tuple[str, ...]:
+    """Counters that the instruction raises."""
+    if _silent_atomic(instruction):
+        stores = tuple(c for c in instruction.row.counters if c in ("vscnt", "storecnt"))
+        return stores or instruction.row.counters
+    return counters_raised(instruction)
 
 
 def _loaded(writes: frozenset[int], source: MachineInstruction) -> frozenset[int]:

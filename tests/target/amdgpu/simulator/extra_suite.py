@@ -214,3 +214,113 @@ CASES += [
     Case("extra/gfx942-mma.O2.hsaco", "mfma_f16_16x16", mfma(16), (1, 3)),
     Case("extra/gfx1201-mma.O2.hsaco", "wmma_f16", wmma_gfx12, (1, 3)),
 ]
+
+
+def bf16_value(words: Any) -> Any:
+    return (np.asarray(words).astype(u32) << 16).view(f32)
+
+
+def wmma_halves(bfloat: bool) -> Any:
+    """Two products in one register: low halves A B^T, high halves B A^T. Small integers, so every sum is exact."""
+
+    def make(n: int, rng: Any) -> Launch:
+        a, b = (rng.integers(-3, 4, (16, 16)).astype(f32) for _ in range(2))
+
+        def code(matrix: Any) -> Any:
+            both = np.concatenate([matrix, matrix])  # lanes 16-31 repeat
+            return (both.view(u32) >> 16).astype(np.uint16) if bfloat else both.astype(f16).view(np.uint16)
+
+        low, high = a @ b.T, b @ a.T
+        want = np.zeros((32, 16), f32)
+        for lane in range(32):
+            for r in range(8):
+                row, column = 2 * r + lane // 16, lane % 16
+                want[lane, 2 * r], want[lane, 2 * r + 1] = low[row, column], high[row, column]
+        coded = (want.view(u32) >> 16).astype(np.uint16) if bfloat else want.astype(f16).view(np.uint16)
+        return Launch([code(a), code(b), np.zeros((32, 16), np.uint16)], (1,), (32,), {2: coded})
+
+    return make
+
+
+def wmma_nibbles(n: int, rng: Any) -> Launch:
+    a, b = rng.integers(-8, 8, (16, 16)), rng.integers(0, 16, (16, 16))
+
+    def code(matrix: Any) -> Any:
+        both = np.concatenate([matrix, matrix]).astype(u64) & u64(15)
+        return sum(both[:, k] << u64(4 * k) for k in range(16)).astype(u64)
+
+    total = a @ b.T
+    lane = np.arange(32)
+    want = np.stack([total[2 * r + lane // 16, lane % 16] for r in range(8)], axis=1)
+    return Launch([code(a), code(b), np.zeros((32, 8), i32)], (1,), (32,), {2: want})
+
+
+def inline_asm(n: int, rng: Any) -> Launch:
+    x = rng.integers(0, 1 << 32, 64).astype(u32)
+    t = np.arange(64)
+    swapped = np.frombuffer(t.astype(">u4").tobytes(), "<u4")
+    shifted = ((x.astype(u64) << u64(32) | t.astype(u64)) >> u64(8)).astype(u32)
+    want = swapped.astype(u64) + shifted.astype(u64) * u64(3) + x[t ^ 5].astype(u64) * u64(5)
+    return Launch([x, np.zeros(64, u32)], (1,), (64,), {1: want.astype(u32)})
+
+
+_NULL = np.uint64(0)
+
+
+def layer_norm(n: int, rng: Any) -> Launch:
+    x, w, b = normal(rng, 3, n), normal(rng, n), normal(rng, n)
+    wide = x.astype(f64)
+    mean, variance = wide.mean(axis=1, keepdims=True), wide.var(axis=1, keepdims=True)
+    want = (wide - mean) / np.sqrt(variance + 1e-5) * w + b
+    return Launch(
+        [x, w, b, np.zeros_like(x), i32(n), f32(1e-5), _NULL, _NULL], (3,), (128,), {3: want}, 2e-5, dynamic_lds=16
+    )
+
+
+def prefix_sum(n: int, rng: Any) -> Launch:
+    x = rng.integers(-100, 100, n).astype(i32)
+    return Launch([x, np.zeros_like(x), i32(n), _NULL, _NULL], (1,), (128,), {1: np.cumsum(x)}, dynamic_lds=64)
+
+
+def bin_counts(n: int, rng: Any) -> Launch:
+    x = rng.integers(0, 1000, n).astype(i32)
+    want = np.bincount(x & 15, minlength=16)
+    return Launch([x, np.zeros(16, i32), i32(n), _NULL, _NULL], (ceil(n, 256),), (128,), {1: want})
+
+
+def gelu(n: int, rng: Any) -> Launch:
+    x = rng.standard_normal(n).astype(f16)
+    want = x.astype(f64) / (1 + np.exp(-1.702 * x.astype(f64)))
+    rounded = want.astype(f32).view(u32)
+    bits = ((rounded + 0x7FFF + ((rounded >> 16) & 1)) >> 16).astype(np.uint16)
+    # Compared as bit patterns: one unit of bfloat16 apart at most, where the sum lies near a rounding boundary.
+    return Launch([x, np.zeros(n, np.uint16), i32(n), _NULL, _NULL], (ceil(n, 512),), (128,), {1: bits}, tolerance=1.0)
+
+
+def matmul_bf16(n: int, rng: Any) -> Launch:
+    m, columns, k = 40, 48, 24 * n  # no multiple of the 32 x 32 tile
+    a, b = (rng.integers(-4, 5, s).astype(f32) for s in ((m, k), (k, columns)))
+    coded = [(v.view(u32) >> 16).astype(np.uint16) for v in (a, b)]
+    return Launch(
+        [*coded, np.zeros((m, columns), f32), i32(m), i32(columns), i32(k), _NULL, _NULL], (2, 2), (128,), {2: a @ b},
+        dynamic_lds=4096,
+    )  # fmt: skip
+
+
+def sort_rows(n: int, rng: Any) -> Launch:
+    x = rng.integers(-1000, 1000, (n, 64)).astype(i32)
+    return Launch([x, np.zeros_like(x), _NULL, _NULL], (n,), (128,), {1: np.sort(x, axis=1)}, dynamic_lds=256)
+
+
+CASES += [
+    Case("extra/gfx1100-matrix.O2.hsaco", "wmma_half", wmma_halves(False), (1, 2)),
+    Case("extra/gfx1100-matrix.O2.hsaco", "wmma_bfloat", wmma_halves(True), (1, 2)),
+    Case("extra/gfx1100-matrix.O2.hsaco", "wmma_nibbles", wmma_nibbles, (1, 2)),
+    Case("extra/gfx1100-matrix.O2.hsaco", "inline_asm", inline_asm, (1, 2)),
+    Case("extra/triton-layer_norm.hsaco", "layer_norm", layer_norm, (1, 300, 512)),
+    Case("extra/triton-prefix_sum.hsaco", "prefix_sum", prefix_sum, (1, 300, 512)),
+    Case("extra/triton-bin_counts.hsaco", "bin_counts", bin_counts, (1, 700)),
+    Case("extra/triton-gelu.hsaco", "gelu", gelu, (1, 700)),
+    Case("extra/triton-matmul_bf16.hsaco", "matmul_bf16", matmul_bf16, (1, 3)),
+    Case("extra/triton-sort_rows.hsaco", "sort_rows", sort_rows, (1, 3)),
+]

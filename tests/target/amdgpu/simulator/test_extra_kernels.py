@@ -12,7 +12,7 @@ from tests.target.amdgpu.simulator.extra_suite import CASES
 from tests.target.amdgpu.simulator.native_suite import NATIVE, Case, check
 
 #: The optimized objects and a few kernels at -O0 run by default; the rest of -O0, which is slow to compile, in the long run.
-QUICK = [c for c in CASES if ".O2" in c.file or c.kernel in ("calls", "generic_pointer", "double_math")]
+QUICK = [c for c in CASES if ".O0" not in c.file or c.kernel in ("calls", "generic_pointer", "double_math")]
 LONG = [c for c in CASES if c not in QUICK]
 
 
