@@ -375,7 +375,9 @@ def _failed(op: Operation, failure: expect.Failure | None) -> Issue | None:
 
 def parameter_values(plan: CasePlan, values: Sequence[Any]) -> dict[str, Any]:
     """Parameter names with a sample's values."""
-    return {parameter.label: value for parameter, value in zip(plan.parameters, values, strict=True)}
+    return {
+        parameter.label: expect.json_number(value) for parameter, value in zip(plan.parameters, values, strict=True)
+    }
 
 
 def run_sample(
