@@ -110,6 +110,13 @@ def _tables(row: Mapping[str, Any]) -> list[str]:
         row.get("pressure_origin_rows", []),
         ("class", "value", "units", "live_positions", "location"),
     )
+    proofs = row.get("access_proofs")
+    if proofs and proofs["unproven_rows"]:
+        lines += _table(
+            f"accesses without a proof of their bounds, of {proofs['access_count']}",
+            [{**entry, "at": _place(entry["location"])} for entry in proofs["unproven_rows"]],
+            ("at", "op", "view", "axis", "side"),
+        )
     lines += _table("spills", row.get("spill_rows", []), ("value", "class", "units"))
     return lines
 

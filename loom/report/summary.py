@@ -13,6 +13,8 @@ TABLES = (
     "spill_rows",
     "schedule_band_summary_rows",
     "source_low",
+    "access_proofs",
+    "target_capability_rows",
     "listing",
 )
 """Fields of a kernel's report that only ``details`` has."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import Diagnostic, LoomError, Severity, error
 from loom.target.amdgpu.abi import KernelResources
+from loom.target.amdgpu.access_proofs import unproven_accesses
 from loom.target.amdgpu.kernel import KernelBackend
 from loom.target.amdgpu.processors import processor as processor_named
 from loom.transform.target import TargetConfiguration, resolve_target
@@ -39,7 +40,8 @@ class CompileOptions:
         config: Config bindings by key.
         libraries: Modules to link against.
         report: Whether to collect the rows of a detailed report.
-        check: Whether to run the independent checker on the result; what it finds is an internal error. Default: whether
+        check: Whether to run the independent checker on the result; what it finds is an internal error. Default:
+            whether
             the environment sets ``LOOM_CHECK_COMPILES=1``, as the tests do.
         dump_before: Passes before which the module's text is kept in ``Compilation.dumps``; ``all`` for each.
         dump_after: The same, after.
@@ -132,12 +134,14 @@ def compile_module(module: Module, options: CompileOptions | None = None) -> Com
             "BACKEND/040",
             hint="the module needs a kernel.def or low.kernel.def; --root names one",
         )
+    proofs = {op.symbol: unproven_accesses(op) for op in kernels if op.name == "kernel.def"} if options.report else {}
     low_module, low_kernels = _lower(prepared, kernels, target, options)
     times["lowering"] = time.perf_counter() - started - times["pipeline"]
     backends: list[KernelBackend] = []
     for op in low_kernels:
         configuration = _target_of(low_module, op, options.target or target)
         backend = KernelBackend(low_module, op, configuration, processor_named(configuration.processor))
+        backend.trace.accesses = proofs.get(op.symbol)
         backend.run(report=options.report, check=options.check)
         backends.append(backend)
     times["backend"] = time.perf_counter() - started - sum(times.values())
@@ -228,10 +232,22 @@ def _lower(
             continue
         configuration = _target_of(module, op, target)
         low.append(lower_kernel(module, op, configuration))
-    for op in low:
-        if op.module is None:
-            module.body.append(op)
-    return module, low
+    return _gather(low), low
+
+
+def _gather(kernels: Sequence[Operation]) -> Module:
+    """One module that holds all Low kernels with the targets and helpers they name."""
+    home = kernels[0].module
+    assert home is not None
+    for op in kernels[1:]:
+        other = op.module
+        if other is None or other is home:
+            continue
+        known = home.symbols
+        for moved in list(other.operations):
+            if moved.symbol is None or moved.symbol not in known:
+                home.body.append(moved.remove())
+    return home
 
 
 def _target_of(module: Module, op: Operation, fallback: TargetConfiguration | None) -> TargetConfiguration:

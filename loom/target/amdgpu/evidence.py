@@ -265,8 +265,39 @@ def _details(backend: KernelBackend, instructions: Sequence[MachineInstruction])
         "spill_rows": _spill_rows(backend),
         "schedule_band_summary_rows": _bands(backend),
         "source_low": _source_low(backend),
+        "access_proofs": _access_proofs(backend),
+        "target_capability_rows": _capabilities(backend, instructions),
         "listing": listing(backend),
     }
+
+
+def _access_proofs(backend: KernelBackend) -> dict[str, Any] | None:
+    """How many source accesses there are, and those whose bounds no fact proves."""
+    accesses = backend.trace.accesses
+    return None if accesses is None else {"access_count": accesses[0], "unproven_rows": accesses[1]}
+
+
+_CAPABILITIES = (
+    ("wmma", ("v_wmma", "v_swmmac")),
+    ("mfma", ("v_mfma", "v_smfmac")),
+    ("dot", ("v_dot",)),
+    ("dual_issue", ("v_dual",)),
+    ("float_atomics", ("global_atomic_add_f32", "ds_add_f32", "ds_add_rtn_f32", "buffer_atomic_add_f32")),
+    ("double", ("v_fma_f64", "v_add_f64", "v_mul_f64")),
+    ("lane_exchange", ("ds_bpermute", "ds_permute", "ds_swizzle", "v_permlane")),
+    ("transcendental", ("v_exp", "v_log", "v_sin", "v_cos", "v_rcp", "v_rsq", "v_sqrt")),
+)
+"""What a program may use of a processor, by the mnemonics that show it."""
+
+
+def _capabilities(backend: KernelBackend, instructions: Sequence[MachineInstruction]) -> list[dict[str, Any]]:
+    """What of the processor the program uses, with counts; and the wave size it depends on."""
+    rows: list[dict[str, Any]] = [{"capability": "subgroup_size", "value": backend.wave_size, "count": None}]
+    for name, prefixes in _CAPABILITIES:
+        count = sum(i.row.mnemonic.startswith(prefixes) for i in instructions)
+        if count:
+            rows.append({"capability": name, "value": True, "count": count})
+    return rows
 
 
 def _wait_rows(backend: KernelBackend) -> list[dict[str, Any]]:

@@ -56,6 +56,7 @@ class Trace:
     hazards: int = 0
     clauses: int = 0
     findings: list[Finding] = field(default_factory=list)
+    accesses: tuple[int, list[dict[str, Any]]] | None = None
     times: dict[str, float] = field(default_factory=dict)
 
 
