@@ -121,22 +121,36 @@ class SimulatedObject:
         return found
 
     def _decode(self, name: str, start: int, wave: int) -> tuple[list[MachineInstruction], list[int]]:
-        """The kernel's instructions first, then, where it may call, those of all other functions."""
+        """The kernel's instructions first, then those of the functions that it may call."""
+        from loom.target.amdgpu.simulator.calls import call_targets
         from loom.target.amdgpu.simulator.decode import decode_range
 
         loaded = self.object
-        functions = [(s.value - loaded.text_address, s.size) for s in loaded.functions()]
         kernels = {n[:-3] for n in loaded.symbols if n.endswith(".kd")}
-        size = next((z for a, z in functions if a == start and z), len(loaded.text) - start)
+        functions = {
+            s.value - loaded.text_address: s.size for s in loaded.functions() if s.name not in kernels and s.size
+        }
+        sizes = {s.value - loaded.text_address: s.size for s in loaded.functions() if s.size}
+        size = sizes.get(start, len(loaded.text) - start)
         code = decode_range(loaded.text, start, size, loaded.processor, wave)
         entries = [start]
-        if any(i.row.mnemonic in ("s_swappc_b64", "s_setpc_b64", "s_call_b64") for i in code):
-            for symbol in loaded.functions():
-                offset = symbol.value - loaded.text_address
-                if offset == start or symbol.name in kernels or not symbol.size:
-                    continue
-                entries.append(offset)
-                code += decode_range(loaded.text, offset, symbol.size, loaded.processor, wave)
+        pending = [code]
+        while pending:
+            part = pending.pop()
+            if not any(i.row.mnemonic in ("s_swappc_b64", "s_call_b64") for i in part):
+                continue
+            targets = call_targets(part)
+            inside = {t for t in targets or () if start <= t < start + size}
+            entries.extend(sorted(inside - set(entries)))
+            # A call that the code does not resolve may reach any function.
+            unknown = targets is None or not targets - inside <= functions.keys()
+            wanted = functions if unknown else (targets or set()) - inside
+            for offset in sorted(wanted):
+                if offset not in entries:
+                    entries.append(offset)
+                    more = decode_range(loaded.text, offset, functions[offset], loaded.processor, wave)
+                    pending.append(more)
+                    code = code + more
         return code, entries
 
     def compiled(self, kernel: _Kernel, full: bool, race: bool) -> Any:
