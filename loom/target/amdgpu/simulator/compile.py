@@ -208,5 +208,13 @@ class Library:
         names = list(exports)
         for name in names:
             builder.export_symbol(name)
-        self._tracker = builder.link(_jit(), f"loom{_library_count}")
+        try:
+            self._tracker = builder.link(_jit(), f"loom{_library_count}")
+        except RuntimeError as problem:
+            raise error(
+                f"the host code cannot be linked: {problem}",
+                "SIMULATOR/015",
+                hint="the simulator needs an x86-64 processor with F16C (2012 or newer)",
+                exit_code=ExitCode.UNAVAILABLE,
+            ) from None
         self.addresses: dict[str, int] = {name: self._tracker[name] for name in names}
