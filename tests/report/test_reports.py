@@ -50,7 +50,18 @@ def test_counts_and_bytes_are_those_of_the_kernel() -> None:
     assert mix["scalar_memory_count"] == 1
     assert mix["vector_memory_count"] == 2
     assert mix["total_count"] == sum(
-        v for k, v in mix.items() if k not in ("total_count", "dual_issue_count", "wmma_count", "mfma_count", "dot_count", "barrier_count", "atomic_count")
+        v
+        for k, v in mix.items()
+        if k
+        not in (
+            "total_count",
+            "dual_issue_count",
+            "wmma_count",
+            "mfma_count",
+            "dot_count",
+            "barrier_count",
+            "atomic_count",
+        )
     )
     memory = report["economics"]["memory"]
     assert memory["per_workitem_issued"] == {"constant.load": 16, "global.load": 16, "global.store": 4}
@@ -123,7 +134,9 @@ def test_reports_of_different_things_are_compared_only_by_force() -> None:
     assert len(require_same_identity(report, other, force=True)) == 1
 
 
-@pytest.mark.parametrize(("text", "code"), [("{", "REPORT/001"), ('{"schema": "x"}', "REPORT/002"), ("[]", "REPORT/002")])
+@pytest.mark.parametrize(
+    ("text", "code"), [("{", "REPORT/001"), ('{"schema": "x"}', "REPORT/002"), ("[]", "REPORT/002")]
+)
 def test_what_is_no_report_is_refused(text: str, code: str) -> None:
     with pytest.raises(LoomError) as caught:
         parse_report(text, "file")

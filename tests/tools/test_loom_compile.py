@@ -51,7 +51,14 @@ def bump(tmp_path: Path) -> Path:
 
 def test_prepared_low_becomes_a_generic_code_object(bump: Path, tmp_path: Path) -> None:
     out, manifest = tmp_path / "bump.hsaco", tmp_path / "manifest.json"
-    arguments = [str(bump), "--pipeline=none", f"--output={out}", "--verify", "--artifact-manifest=summary", f"--emit-artifact-manifest={manifest}"]
+    arguments = [
+        str(bump),
+        "--pipeline=none",
+        f"--output={out}",
+        "--verify",
+        "--artifact-manifest=summary",
+        f"--emit-artifact-manifest={manifest}",
+    ]
     assert run_tool(compile_run, arguments) == 0
     code_object = read(out.read_bytes())
     kernel = code_object.kernel("bump")
@@ -83,7 +90,9 @@ def test_an_op_that_is_not_prepared_is_named_with_its_place(tmp_path: Path, caps
     assert "bad.loom:10:" in capsys.readouterr().err
 
 
-def test_an_unknown_kernel_lists_nothing_to_compile(bump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_kernel_lists_nothing_to_compile(
+    bump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run_tool(compile_run, [str(bump), "--pipeline=none", "--root=@nope", f"--output={tmp_path / 'x'}"]) == 2
     assert "nope" in capsys.readouterr().err
 
@@ -91,7 +100,19 @@ def test_an_unknown_kernel_lists_nothing_to_compile(bump: Path, tmp_path: Path, 
 def test_reports_are_written_shown_and_compared(bump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report, again = tmp_path / "a.json", tmp_path / "b.json"
     for path in (report, again):
-        assert run_tool(compile_run, [str(bump), "--pipeline=none", f"--output={tmp_path / 'x'}", "--compile-report=details", f"--compile-report-output={path}"]) == 0
+        assert (
+            run_tool(
+                compile_run,
+                [
+                    str(bump),
+                    "--pipeline=none",
+                    f"--output={tmp_path / 'x'}",
+                    "--compile-report=details",
+                    f"--compile-report-output={path}",
+                ],
+            )
+            == 0
+        )
     assert run_tool(report_run, ["show", str(report)]) == 0
     assert "kernel bump" in capsys.readouterr().out
     assert run_tool(report_run, ["diff", str(report), str(again)]) == 0
@@ -112,7 +133,19 @@ def test_reports_are_written_shown_and_compared(bump: Path, tmp_path: Path, caps
 @pytest.mark.parametrize("mode", ["summary", "text-summary", "text-details"])
 def test_every_report_form_can_be_written(bump: Path, tmp_path: Path, mode: str) -> None:
     path = tmp_path / "report"
-    assert run_tool(compile_run, [str(bump), "--pipeline=none", f"--output={tmp_path / 'x'}", f"--compile-report={mode}", f"--compile-report-output={path}"]) == 0
+    assert (
+        run_tool(
+            compile_run,
+            [
+                str(bump),
+                "--pipeline=none",
+                f"--output={tmp_path / 'x'}",
+                f"--compile-report={mode}",
+                f"--compile-report-output={path}",
+            ],
+        )
+        == 0
+    )
     text = path.read_text()
     assert ("bump" in text) and (text.startswith("{") == (mode == "summary"))
 
@@ -120,7 +153,10 @@ def test_every_report_form_can_be_written(bump: Path, tmp_path: Path, mode: str)
 def test_modules_are_shown_before_and_after_a_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "fill.loom"
     path.write_text(SOURCE)
-    assert run_tool(compile_run, [str(path), f"--output={tmp_path / 'x'}", "--dump-before=simplify", "--dump-after=hoist"]) == 0
+    assert (
+        run_tool(compile_run, [str(path), f"--output={tmp_path / 'x'}", "--dump-before=simplify", "--dump-after=hoist"])
+        == 0
+    )
     err = capsys.readouterr().err
     assert "before:simplify" in err and "after:hoist" in err and "view.store" in err
 

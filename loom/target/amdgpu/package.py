@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from loom.diagnostics import LoomError
 from loom.target.amdgpu.encoder import encode
 from loom.target.amdgpu.foreign_abi import foreign_code, foreign_descriptor, foreign_modes, foreign_resources
+from loom.target.amdgpu.islands import insert_islands, needs_islands
 
 if TYPE_CHECKING:
     from loom.target.amdgpu.code_object import CodeObject
@@ -142,6 +144,17 @@ def _own_code(code_object: CodeObject, backends: Sequence[KernelBackend]) -> Cod
     return replace(code_object, kernels=tuple(kernels), functions=tuple(functions))
 
 
+def _encode(backend: KernelBackend) -> bytes:
+    """The kernel's bytes; branches that do not reach are led over islands, unless the text is encoded as it stands."""
+    try:
+        return encode(backend.program)
+    except LoomError as failure:
+        if backend.allocation_mode == "fixed" or not needs_islands(failure):
+            raise
+    backend.added["islands"] = insert_islands(backend.program, backend.processor.generation)
+    return encode(backend.program)
+
+
 def package_kernels(backends: Sequence[KernelBackend]) -> bytes:
     """Encode the kernels and write them as one code object.
 
@@ -153,7 +166,7 @@ def package_kernels(backends: Sequence[KernelBackend]) -> bytes:
 
     kernels = []
     for backend in backends:
-        code = encode(backend.program)
+        code = _encode(backend)
         fields = descriptor_fields(backend, len(code))
         descriptor = KernelDescriptor(**fields)
         metadata = kernel_metadata(backend, fields)

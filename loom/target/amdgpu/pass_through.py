@@ -1,8 +1,11 @@
 """Drops pass-through values that no lane ever looks at.
 
-A vector write under a partial EXEC keeps the old value in the other lanes. Lifted code says so for every such write; mostly these lanes
-are not read before they are written again. For every value the *regions* (EXEC values) in which it is read are found, through copies,
-branch arguments and further pass-throughs. Where all of them lie inside of the region that writes the value, the old one
+A vector write under a partial EXEC keeps the old value in the other lanes. Lifted code says so for every such write;
+mostly these lanes
+are not read before they are written again. For every value the *regions* (EXEC values) in which it is read are
+found, through copies,
+branch arguments and further pass-throughs. Where all of them lie inside of the region that writes the value, the old
+one
 does not matter.
 """
 
@@ -104,9 +107,9 @@ class PassThrough:
                     # The accumulator's other lanes stay in the result.
                     edges.setdefault(instruction.defs[accumulated[number]][0].index, []).append(register.index)
         while work:
-            register = work.pop()
-            regions = list(self.needs.get(register, ()))
-            for source in edges.get(register, ()):
+            number = work.pop()
+            regions = list(self.needs.get(number, ()))
+            for source in edges.get(number, ()):
                 for region in regions:
                     need(source, region)
 

@@ -18,7 +18,9 @@ KERNELS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "name"), KERNELS, ids=lambda value: value if isinstance(value, str) else value.parent.name)
+@pytest.mark.parametrize(
+    ("path", "name"), KERNELS, ids=lambda value: value if isinstance(value, str) else value.parent.name
+)
 def test_a_fixed_kernel_is_encoded_as_it_stands_and_lacks_no_wait(path: Path, name: str) -> None:
     data = path.read_bytes()
     compilation = compile_module(lift(data, name).module, CompileOptions(pipeline="none"))
@@ -30,7 +32,9 @@ def test_a_fixed_kernel_is_encoded_as_it_stands_and_lacks_no_wait(path: Path, na
 
 
 @pytest.mark.parametrize("what", ["allocation", "schedule"])
-@pytest.mark.parametrize(("path", "name"), KERNELS, ids=lambda value: value if isinstance(value, str) else value.parent.name)
+@pytest.mark.parametrize(
+    ("path", "name"), KERNELS, ids=lambda value: value if isinstance(value, str) else value.parent.name
+)
 def test_a_relaxed_kernel_passes_the_independent_checker(path: Path, name: str, what: str) -> None:
     data = path.read_bytes()
     original = read(data).kernel(name)
