@@ -304,7 +304,8 @@ def fused_multiply_add(a: Array, b: Array, c: Array, form: ElementFormat) -> Arr
         if form.name != "f64":
             product = a.astype(np.float64) * b.astype(np.float64)
             total, remainder = _two_sum(product, c.astype(np.float64))
-            return round_to(_to_odd(total, np.where(np.isfinite(remainder), remainder, 0.0)), form)
+            rounded = round_to(_to_odd(total, np.where(np.isfinite(remainder), remainder, 0.0)), form)
+            return default_nan(rounded, a, b, c)
         a, b, c = np.broadcast_arrays(a, b, c)
         high, low = _two_product(a, b)
         carry, carry_low = _two_sum(c, low)
@@ -318,7 +319,7 @@ def fused_multiply_add(a: Array, b: Array, c: Array, form: ElementFormat) -> Arr
         unsafe |= (high == 0) & (a != 0) & (b != 0)
         for position in zip(*np.nonzero(unsafe), strict=True):
             result[position] = _exact_fma(float(a[position]), float(b[position]), float(c[position]))
-        return result
+        return default_nan(result, a, b, c)
 
 
 def _arithmetic(operation: Any) -> Callable[..., Array]:
@@ -329,10 +330,20 @@ def _arithmetic(operation: Any) -> Callable[..., Array]:
     def apply(a: Array, b: Array, form: ElementFormat) -> Array:
         with np.errstate(all="ignore"):
             if form.bits >= 32:
-                return np.asarray(operation(a, b))
-            return round_to(operation(a.astype(np.float32), b.astype(np.float32)), form)
+                return default_nan(np.asarray(operation(a, b)), a, b)
+            return default_nan(round_to(operation(a.astype(np.float32), b.astype(np.float32)), form), a, b)
 
     return apply
+
+
+def default_nan(result: Array, *operands: Array) -> Array:
+    """A NaN that no operand brought is the positive one, whatever sign the host's processor gives it."""
+    fresh = np.isnan(result)
+    if not fresh.any():
+        return result
+    for operand in operands:
+        fresh = fresh & ~np.isnan(operand)
+    return np.where(fresh, np.abs(result), result)
 
 
 def _through_double(function: Callable[..., Any]) -> Callable[..., Array]:
@@ -340,7 +351,7 @@ def _through_double(function: Callable[..., Any]) -> Callable[..., Array]:
         *operands, form = arguments
         with np.errstate(all="ignore"):
             wide = [operand.astype(np.float64) for operand in operands]
-            return round_to(np.asarray(function(*wide), np.float64), form)
+            return default_nan(round_to(np.asarray(function(*wide), np.float64), form), *operands)
 
     return apply
 

@@ -108,6 +108,14 @@ def _fma(b: Builder, i: int, j: int, k: int) -> None:
     b.floats.append(b.emit(f"scalar.fmaf {b.real(i)}, {b.real(j)}, {b.real(k)} : f32"))
 
 
+def _copysign(b: Builder, i: int, j: int, k: int) -> None:
+    """The sign of a NaN that an operation makes is not specified: such a sign is replaced by plus."""
+    one = b.constant(1, "f32")
+    ordered = b.emit(f"scalar.cmpf ord, {b.real(j)}, {one} : f32")
+    sign = b.emit(f"scf.select {ordered}, {b.real(j)}, {one} : f32")
+    b.floats.append(b.emit(f"scalar.copysignf {b.real(i)}, {sign} : f32"))
+
+
 def _select(b: Builder, i: int, j: int, k: int) -> None:
     predicate = ("eq", "ne", "slt", "sle", "ult", "uge")[k % 6]
     condition = b.emit(f"scalar.cmpi {predicate}, {b.word(i)}, {b.word(j)} : i32")
@@ -235,9 +243,10 @@ STEPS: tuple[Callable[[Builder, int, int, int], None], ...] = (
     *(_division(name) for name in ("divui", "remui", "divsi", "remsi", "floordivsi", "ceildivui")),
     *(_constant_operand(name) for name in ("addi", "muli", "xori")),
     *(_unary(name) for name in ("negi", "absi", "ctpopi", "ctlzi", "cttzi", "signi")),
-    *(_float_binary(name) for name in ("addf", "subf", "mulf", "divf", "minimumf", "maximumf", "copysignf")),
+    *(_float_binary(name) for name in ("addf", "subf", "mulf", "divf", "minimumf", "maximumf")),
     *(_float_unary(name) for name in ("negf", "absf", "sqrtf", "floorf", "ceilf", "truncf", "roundevenf", "roundf")),
     _fma,
+    _copysign,
     _select,
     _float_select,
     _to_float,

@@ -137,3 +137,16 @@ def test_minimum_and_minnum() -> None:
     assert np.isnan(low[:2]).all()
     assert np.signbit(low[2:]).all()
     assert numerics.FLOAT["minnumf"](a, b, form)[:2].tolist() == [1.0, 1.0]
+
+
+def test_a_fresh_nan_is_positive_on_every_host() -> None:
+    form = FORMATS["f32"]
+    infinity = np.array([np.inf], np.float32)
+    zero = np.array([0.0], np.float32)
+    for name, operands in (("subf", (infinity, infinity)), ("divf", (zero, zero)), ("sqrtf", (-infinity,))):
+        result = numerics.FLOAT[name](*operands, form)
+        assert np.isnan(result[0]) and not np.signbit(result[0]), name
+    fma = numerics.fused_multiply_add(zero, infinity, zero, form)
+    assert np.isnan(fma[0]) and not np.signbit(fma[0])
+    given_nan = np.array([-np.nan], np.float32)
+    assert np.signbit(numerics.FLOAT["addf"](given_nan, zero, form)[0]) == np.signbit(given_nan[0])
