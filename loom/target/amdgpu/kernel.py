@@ -30,6 +30,7 @@ from loom.target.amdgpu.merge_memory import merge_memory
 from loom.target.amdgpu.pass_through import drop_pass_through
 from loom.target.amdgpu.peephole import shorten
 from loom.target.amdgpu.processors import Processor
+from loom.target.amdgpu.structured import flatten
 from loom.target.amdgpu.waits import WaitReport, insert_waits, missing_waits
 
 if TYPE_CHECKING:
@@ -99,6 +100,8 @@ class KernelBackend:
 
             self.low_text = print_module(self.module)
         inline_low_calls(self.module, self.op)
+        if self.allocation_mode != "fixed":
+            flatten(self.op)
         builder = CodeBuilder(self.op, self.processor.generation, self.processor.name, self.wave_size)
         built = builder.build()
         self.trace.built = built

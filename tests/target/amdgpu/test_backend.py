@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import struct
 import subprocess
 
 import pytest
@@ -343,3 +344,135 @@ def test_a_recursive_helper_is_refused() -> None:
     with pytest.raises(LoomError) as caught:
         backend(kernel(body) + helper)
     assert caught.value.diagnostics[0].code == "INLINE/001"
+
+
+def on_simulator(text: str, buffer: list[int], values: list[int]) -> list[int]:
+    """Run a kernel of one work-group on one buffer of 32-bit words and scalar arguments."""
+    from loom.device.protocol import Completed
+    from loom.device.registry import open_device
+    from loom.target.amdgpu.package import package_kernels
+
+    made = backend(text)
+    device = open_device("amdgpu-sim", lambda line: None)
+    try:
+        executable = device.load(package_kernels([made]))
+        held = device.allocate(4 * len(buffer))
+        device.write(held, struct.pack(f"<{len(buffer)}i", *buffer))
+        kernarg = held.address.to_bytes(8, "little") + struct.pack(f"<{len(values)}i", *values)
+        outcome = device.launch(
+            executable, "k", (1, 1, 1), (32, 1, 1), kernarg.ljust(made.resources.kernarg.size, b"\0")
+        )
+        assert isinstance(outcome, Completed), outcome
+        return list(struct.unpack(f"<{len(buffer)}i", device.read(held)))
+    finally:
+        device.close()
+
+
+S = "reg<amdgpu.sgpr>"
+
+
+def test_structured_low_runs_as_blocks() -> None:
+    # Sum of 0, 2, 4, … below n, then doubled where it exceeds 50, then halved while it exceeds 20.
+    body = f"""{HEAD}
+  %lo = low.op<amdgpu.s_mov_b32>() {{ssrc0 = 0}} : () -> {S}
+  %two = low.op<amdgpu.s_mov_b32>() {{ssrc0 = 2}} : () -> {S}
+  %sum = low.scf.for [%lo to %n step %two] iter_args(%lo: {S}) -> ({S}) do(%i: {S}, %acc: {S}) {{
+    %next, %c = low.op<amdgpu.s_add_u32>(%acc, %i) : ({S}, {S}) -> {S}, reg<amdgpu.scc>
+    low.scf.yield %next : {S}
+  }}
+  %big = low.op<amdgpu.s_cmp_gt_u32>(%sum) {{ssrc1 = 50}} : ({S}) -> reg<amdgpu.scc>
+  %picked = low.scf.if %big -> ({S}) {{
+    %double, %d = low.op<amdgpu.s_add_u32>(%sum, %sum) : ({S}, {S}) -> {S}, reg<amdgpu.scc>
+    low.scf.yield %double : {S}
+  }} else {{
+    low.scf.yield %sum : {S}
+  }}
+  %small = low.scf.while(%x = %picked : {S}) -> ({S}) {{
+    %more = low.op<amdgpu.s_cmp_gt_u32>(%x) {{ssrc1 = 20}} : ({S}) -> reg<amdgpu.scc>
+    low.scf.condition %more, %x : reg<amdgpu.scc>, {S}
+  }} do(%y: {S}) {{
+    %half, %e = low.op<amdgpu.s_lshr_b32>(%y) {{ssrc1 = 1}} : ({S}) -> {S}, reg<amdgpu.scc>
+    low.scf.yield %half : {S}
+  }}
+  %r = low.op<amdgpu.v_mov_b32>(%small) : ({S}) -> {V}
+  %at = low.op<amdgpu.v_lshlrev_b32>(%id) {{src0 = 2}} : ({V}) -> {V}
+  low.op<amdgpu.global_store_b32>(%at, %r, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)"""
+    for n in (0, 3, 9, 20):
+        expected = sum(range(0, n, 2))
+        expected = 2 * expected if expected > 50 else expected
+        while expected > 20:
+            expected >>= 1
+        assert on_simulator(kernel(body, f"%n: {S}"), [-1] * 32, [n]) == [expected] * 32
+
+
+def test_storage_and_spills_of_the_text_keep_their_values() -> None:
+    body = f"""{HEAD}
+  %at = low.op<amdgpu.v_lshlrev_b32>(%id) {{src0 = 2}} : ({V}) -> {V}
+  %lds = low.storage.reserve {{byte_alignment = 16, byte_length = 128}} : low.storage<workgroup>
+  %slot = low.storage.reserve {{byte_alignment = 4, byte_length = 8}} : low.storage<private>
+  %base = low.storage.address %lds : low.storage<workgroup> -> {V}
+  %where = low.op<amdgpu.v_add_nc_u32>(%base, %at) : ({V}, {V}) -> {V}
+  low.op<amdgpu.ds_store_b32>(%where, %id) : ({V}, {V})
+  %more = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = 7}} : ({V}) -> {V}
+  low.spill %more, %slot : {V}, low.storage<private>
+  low.op<amdgpu.s_barrier>() {{memory = workgroup}} : ()
+  %back = low.op<amdgpu.ds_load_b32>(%where) : ({V}) -> {V}
+  %again = low.reload %slot : low.storage<private> -> {V}
+  %r = low.op<amdgpu.v_mul_lo_u32>(%back, %again) : ({V}, {V}) -> {V}
+  low.op<amdgpu.global_store_b32>(%at, %r, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)"""
+    assert on_simulator(kernel(body), [0] * 32, []) == [n * (n + 7) for n in range(32)]
+
+
+def test_buffer_descriptors_bound_their_accesses() -> None:
+    body = f"""{HEAD}
+  %d = low.op<amdgpu.hal.buffer_descriptor>(%src) {{extent = 64}} : (reg<amdgpu.sgpr x2>) -> reg<amdgpu.sgpr x4>
+  %at = low.op<amdgpu.v_lshlrev_b32>(%id) {{src0 = 2}} : ({V}) -> {V}
+  %zero = low.op<amdgpu.s_mov_b32>() {{ssrc0 = 0}} : () -> {S}
+  low.op<amdgpu.buffer_store_b32>(%id, %at, %d, %zero) {{offen = 1}} : ({V}, {V}, reg<amdgpu.sgpr x4>, {S})"""
+    # The last sixteen lanes lie outside of the 64 bytes: their stores are dropped.
+    assert on_simulator(kernel(body), [-1] * 32, []) == [*range(16), *([-1] * 16)]
+
+
+def test_spilled_values_come_back() -> None:
+    count = 280
+    body = [HEAD, f"  %at = low.op<amdgpu.v_lshlrev_b32>(%id) {{src0 = 2}} : ({V}) -> {V}"]
+    for n in range(count):
+        body.append(
+            f"  %v{n} = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = literal, literal = {3 * n + 100}}} : ({V}) -> {V}"
+        )
+    body.append("  low.schedule.fence")
+    previous = "%id"
+    for n in range(count):
+        body.append(f"  %x{n} = low.op<amdgpu.v_xor_b32>(%v{n}, {previous}) : ({V}, {V}) -> {V}")
+        previous = f"%x{n}"
+    body.append(f"  low.op<amdgpu.global_store_b32>(%at, {previous}, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)")
+    text = kernel("\n".join(body), head="schedule(locked) ")
+    assert backend(text).resources.vgpr_spills > 0
+    expected = []
+    for lane in range(32):
+        value = lane
+        for n in range(count):
+            value ^= lane + 3 * n + 100
+        expected.append(value)
+    assert on_simulator(text, [0] * 32, []) == expected
+
+
+def test_spilled_scalars_come_back() -> None:
+    count = 124
+    body = [HEAD, f"  %at = low.op<amdgpu.v_lshlrev_b32>(%id) {{src0 = 2}} : ({V}) -> {V}"]
+    for n in range(count):
+        body.append(
+            f"  %s{n} = low.op<amdgpu.s_load_b32>(%src) {{soffset = off, offset = {4 * n}}} : (reg<amdgpu.sgpr x2>) -> {S}"
+        )
+    previous = "%id"
+    for n in range(count):
+        body.append(f"  %x{n} = low.op<amdgpu.v_xor_b32>(%s{n}, {previous}) : ({S}, {V}) -> {V}")
+        previous = f"%x{n}"
+    body.append(f"  low.op<amdgpu.global_store_b32>(%at, {previous}, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)")
+    text = kernel("\n".join(body), head="schedule(locked) ")
+    assert backend(text).resources.sgpr_spills > 0
+    words = [17 * n * n + 5 for n in range(count)]
+    folded = 0
+    for word in words:
+        folded ^= word
+    assert on_simulator(text, words, [])[:32] == [folded ^ lane for lane in range(32)]
