@@ -1,7 +1,9 @@
 """Structured Low control flow as blocks and branches.
 
-``low.scf.if``, ``low.scf.for`` and ``low.scf.while`` branch on SCC, so they are uniform; divergent flow is written with EXEC
-instructions. A counted loop compares and steps its counter by scalar instructions. Unrolling is not done here: a request for it is a hint.
+``low.scf.if``, ``low.scf.for`` and ``low.scf.while`` branch on SCC, so they are uniform; divergent flow is written
+with EXEC
+instructions. A counted loop compares and steps its counter by scalar instructions. Unrolling is not done here: a
+request for it is a hint.
 """
 
 from __future__ import annotations
