@@ -94,7 +94,7 @@ def compile_kernel(
     faults.update(StaticChecker(code, translator.result.blocks, settings.generation, entries).run())
     translator.static_faults = faults
     translation = translator.translate()
-    level = 2 if len(code) < LARGE_KERNEL else 1
+    level = 2 if len(code) < LARGE_KERNEL else 0
     objects = [compile_text(translation.text, level)]
     wave = settings.wave
     objects.append(compile_text(runtime_text(wave) + scheduler_text(wave)))

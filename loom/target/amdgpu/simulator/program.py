@@ -39,6 +39,9 @@ FAULT_NAMES = {
     L.FAULT_REGISTER: "unallocated_register",
 }
 
+PRELOAD_PROLOGUE = 256
+"""Bytes in front of a kernel that takes preloaded arguments (LLVM's AMDGPU usage guide, "Preloaded Kernel Arguments")."""
+
 DEFAULT_BUDGET = 1 << 34
 """Instructions that a wave may execute before the launch is stopped."""
 
@@ -115,12 +118,15 @@ class SimulatedObject:
         raw = ctypes.string_at(loaded.image.address + descriptor.value, 64)
         entry = parse_descriptor(raw, self.generation)
         start = descriptor.value + entry.entry_offset - loaded.text_address
-        code, entries = self._decode(name, start, entry.wave)
+        # A kernel with preloaded arguments begins with 256 bytes for firmware that cannot preload; the rest is the kernel.
+        skip = PRELOAD_PROLOGUE if entry.preload[0] and self.generation == "gfx9.4" else 0
+        code, entries = self._decode(start, skip, entry.wave)
+        start += skip
         found = _Kernel(name, entry, loaded.image.address + descriptor.value, start, code, entries, {})
         self._kernels[name] = found
         return found
 
-    def _decode(self, name: str, start: int, wave: int) -> tuple[list[MachineInstruction], list[int]]:
+    def _decode(self, start: int, skip: int, wave: int) -> tuple[list[MachineInstruction], list[int]]:
         """The kernel's instructions first, then those of the functions that it may call."""
         from loom.target.amdgpu.simulator.calls import call_targets
         from loom.target.amdgpu.simulator.decode import decode_range
@@ -131,7 +137,8 @@ class SimulatedObject:
             s.value - loaded.text_address: s.size for s in loaded.functions() if s.name not in kernels and s.size
         }
         sizes = {s.value - loaded.text_address: s.size for s in loaded.functions() if s.size}
-        size = sizes.get(start, len(loaded.text) - start)
+        size = sizes.get(start, len(loaded.text) - start) - skip
+        start += skip
         code = decode_range(loaded.text, start, size, loaded.processor, wave)
         entries = [start]
         pending = [code]

@@ -229,3 +229,20 @@ def test_registers_lds_and_scratch_start_poisoned(asm: Assembler) -> None:
   v_readlane_b32 s22, v6, 3
 """ + store(["s20", "s21", "s22", "s35"], 0)
     assert run(asm, body, 4, lds=64, scratch=16) == [L.POISON_WORD] * 4
+
+
+def test_preloaded_arguments_of_gfx942(asm: Assembler) -> None:
+    """The words behind the kernarg pointer hold the first arguments, and the 256 bytes for older firmware are skipped."""
+    body = """
+  s_trap 2
+  .fill 63, 4, 0xbf800000
+  v_mov_b32 v1, 0
+  v_mov_b32 v2, s2
+  v_mov_b32 v3, s3
+  global_store_dwordx2 v1, v[2:3], s[4:5]
+  s_endpgm
+"""
+    directives = [".amdhsa_user_sgpr_kernarg_preload_length 4", ".amdhsa_user_sgpr_kernarg_preload_offset 0"]
+    low, high = run(asm, body, 2, processor="gfx942", wave=64, directives=directives)
+    address = low | high << 32
+    assert address % 4096 == 0 and address >> 40
