@@ -40,7 +40,8 @@ FAULT_NAMES = {
 }
 
 PRELOAD_PROLOGUE = 256
-"""Bytes in front of a kernel that takes preloaded arguments (LLVM's AMDGPU usage guide, "Preloaded Kernel Arguments")."""
+"""Bytes in front of a kernel that takes preloaded arguments (LLVM's AMDGPU usage guide, "Preloaded Kernel Arguments").
+"""
 
 DEFAULT_BUDGET = 1 << 34
 """Instructions that a wave may execute before the launch is stopped."""
@@ -118,7 +119,8 @@ class SimulatedObject:
         raw = ctypes.string_at(loaded.image.address + descriptor.value, 64)
         entry = parse_descriptor(raw, self.generation)
         start = descriptor.value + entry.entry_offset - loaded.text_address
-        # A kernel with preloaded arguments begins with 256 bytes for firmware that cannot preload; the rest is the kernel.
+        # A kernel with preloaded arguments begins with 256 bytes for firmware that cannot preload; the rest is the
+        # kernel.
         skip = PRELOAD_PROLOGUE if entry.preload[0] and self.generation == "gfx9.4" else 0
         code, entries = self._decode(start, skip, entry.wave)
         start += skip
