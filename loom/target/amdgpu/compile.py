@@ -253,12 +253,20 @@ def _gather(kernels: Sequence[Operation]) -> Module:
 def _target_of(module: Module, op: Operation, fallback: TargetConfiguration | None) -> TargetConfiguration:
     """The configuration a kernel is compiled for."""
     from loom.target.amdgpu.descriptors import SETS
-    from loom.transform.selection import target_of_record
+    from loom.transform.selection import target_of_record, usable
 
-    if fallback is not None:
-        return fallback
     name = op.attributes.get("target")
     record = module.symbol(str(name)) if name is not None else None
+    if fallback is not None:
+        if record is not None and record.name == "amdgpu.target" and not usable(record, fallback):
+            own = target_of_record(record)
+            raise error(
+                f"@{op.symbol} is written for amdgpu:{own.selector}, which amdgpu:{fallback.selector} does not satisfy",
+                "TARGET/005",
+                op.location,
+                hint="choose a target that satisfies the kernel's own, or change target(..)",
+            )
+        return fallback
     if record is not None and record.name == "amdgpu.target":
         return target_of_record(record)
     descriptor_set = str(op.attributes.get("descriptor_set") or "")
