@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from loom.ir import EncodingAttribute, FloatType, Operation, Value
 from loom.target.amdgpu.lowering.context import Handler, Lowering
+from loom.target.amdgpu.lowering.conversions import convert_element
 from loom.target.amdgpu.lowering.emitter import Operand
 from loom.target.amdgpu.lowering.floats import floats
-from loom.target.amdgpu.lowering.scalars import convert_element, float_words
+from loom.target.amdgpu.lowering.scalars import float_words
 from loom.target.amdgpu.lowering.values import Words, element_bits, element_of, lane_count
 
 _RECORD = re.compile(r"^(?:ggml[._])?(q\d_[0Kk])$")

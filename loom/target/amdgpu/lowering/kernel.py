@@ -40,7 +40,9 @@ def handlers() -> dict[str, Handler]:
         from loom.target.amdgpu.lowering import (
             async_copy,
             atomics,
+            comparisons,
             control_flow,
+            conversions,
             decode,
             gather,
             ids,
@@ -60,7 +62,9 @@ def handlers() -> dict[str, Handler]:
         for module in (
             async_copy,
             atomics,
+            comparisons,
             control_flow,
+            conversions,
             decode,
             gather,
             ids,

@@ -488,7 +488,8 @@ def atanh64(m: MathOps, x: Number) -> Number:
 
 
 # Chebyshev coefficients of (1 + 2a) e^{a^2} erfc(a) in t = (a - 3.75) / (a + 3.75), a >= 0; the variable change is
-# that of Shepherd and Laframboise (Mathematics of Computation 36, 1981), the coefficients come from interpolation with 80 digits.
+# that of Shepherd and Laframboise (Mathematics of Computation 36, 1981), the coefficients come from interpolation
+# with 80 digits.
 _ERFC = (
     1.1775789345674017,
     -0.004590054580646478,
