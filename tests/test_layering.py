@@ -29,6 +29,8 @@ ORDER = [
     "tools",
 ]
 FAMILIES = ("amdgpu", "x86", "nvptx")
+#: Scripts that make committed data anew; they are run by hand and no tool calls them.
+GENERATORS = {"loom.target.amdgpu.tables.generate"}
 
 
 def modules() -> list[tuple[str, Path]]:
@@ -91,7 +93,7 @@ def test_only_tools_read_command_lines() -> None:
     wrong = [
         f"{path.relative_to(ROOT.parent)}:{line}"
         for name, path in modules()
-        if room_of(name) != "tools"
+        if room_of(name) != "tools" and name not in GENERATORS
         for line, imported in imports(name, path)
         if imported == "argparse"
     ]
