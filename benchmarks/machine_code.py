@@ -2,7 +2,8 @@
 
     python benchmarks/machine_code.py [--seconds S]
 
-Code is that of tests/native (compiled and hand-written kernels) and, as the hard case, random instructions of every encoding. Decoding keeps
+Code is that of tests/native (compiled and hand-written kernels) and, as the hard case, random instructions of every
+encoding. Decoding keeps
 words it has seen; ``cold`` starts each pass with an empty memory, ``warm`` does not. Encoding keeps nothing but tables.
 """
 
@@ -117,13 +118,15 @@ def _relative(instruction: MachineInstruction) -> MachineInstruction:
     """Branch targets as the encoder wants them: relative to the next instruction."""
     end = instruction.pc + instruction.size
     instruction.operands = tuple(
-        BranchTarget(None, operand.offset - end) if isinstance(operand, BranchTarget) else operand for operand in instruction.operands
+        BranchTarget(None, operand.offset - end) if isinstance(operand, BranchTarget) else operand
+        for operand in instruction.operands
     )
     return instruction
 
 
 def table_load_seconds(generation: str) -> float:
-    """Time to load a generation's table and be ready to decode its first instruction, in a fresh interpreter without imports."""
+    """Time to load a generation's table and be ready to decode its first instruction, in a fresh interpreter without
+    imports."""
     name = PROCESSORS[generation]
     program = (
         "import time, json, pathlib, functools\n"
@@ -137,7 +140,9 @@ def table_load_seconds(generation: str) -> float:
     )
     runs = []
     for _ in range(5):
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=REPOSITORY)
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=REPOSITORY
+        )
         runs.append([float(word) for word in done.stdout.split()])
     return min(load + first for load, first in runs)
 
@@ -149,14 +154,21 @@ def main() -> int:
     arguments = parser.parse_args()
     document: dict[str, dict[str, float]] = {}
     for generation in PROCESSORS:
-        document[generation] = {"load table, s": table_load_seconds(generation), **measure(generation, arguments.seconds)}
+        document[generation] = {
+            "load table, s": table_load_seconds(generation),
+            **measure(generation, arguments.seconds),
+        }
     if arguments.json:
         print(json.dumps(document, indent=2))
         return 0
     for generation, figures in document.items():
         print(generation)
         for name, value in figures.items():
-            print(f"  {name:<24} {value:12.3f} s" if name.endswith(", s") else f"  {name:<24} {value:12,.0f} instructions/s")
+            print(
+                f"  {name:<24} {value:12.3f} s"
+                if name.endswith(", s")
+                else f"  {name:<24} {value:12,.0f} instructions/s"
+            )
     return 0
 
 

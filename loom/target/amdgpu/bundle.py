@@ -45,7 +45,8 @@ def entries(data: bytes) -> tuple[BundleEntry, ...]:
     """The entries of a bundle.
 
     Raises:
-        LoomError: ``OBJECT/020`` malformed or truncated, ``OBJECT/021`` compressed by a method that Python cannot undo here.
+        LoomError: ``OBJECT/020`` malformed or truncated, ``OBJECT/021`` compressed by a method that Python cannot
+            undo here.
     """
     if data.startswith(COMPRESSED_MAGIC):
         data = _decompress(data)

@@ -5,7 +5,8 @@
     write(code_object)                  CodeObject → bytes
     build(processor, kernels, …)        kernels → CodeObject, laid out and aligned
 
-A :class:`CodeObject` that was written and is read again is equal. V5 (``EI_ABIVERSION`` 3) is written for processors, V6 (4) with its generic version
+A :class:`CodeObject` that was written and is read again is equal. V5 (``EI_ABIVERSION`` 3) is written for
+processors, V6 (4) with its generic version
 for the ``-generic`` targets. Facts: LLVM's AMDGPU usage guide, "Code Object".
 """
 
@@ -31,7 +32,8 @@ CODE_END = {"gfx11": 0xBF9F0000, "gfx12": 0xBF9F0000, "gfx9.4": 0xBF800000}
 
 @dataclass(frozen=True, slots=True)
 class KernelArgument:
-    """An argument as the metadata has it: bytes, ``value_kind`` (``global_buffer``, ``by_value``, ``hidden_block_count_x`` …)."""
+    """An argument as the metadata has it: bytes, ``value_kind`` (``global_buffer``, ``by_value``,
+    ``hidden_block_count_x`` …)."""
 
     offset: int
     size: int
@@ -70,12 +72,15 @@ class Kernel:
         """The arguments in metadata order."""
         return tuple(
             KernelArgument(
-                int(item.get(".offset", 0)), int(item.get(".size", 0)), str(item.get(".value_kind", "")), str(item.get(".name", "")),
+                int(item.get(".offset", 0)),
+                int(item.get(".size", 0)),
+                str(item.get(".value_kind", "")),
+                str(item.get(".name", "")),
                 str(item.get(".address_space", "")),
             )
             for item in self.metadata.get(".args", ())
             if isinstance(item, dict)
-        )  # fmt: skip
+        )
 
     @property
     def kernarg_size(self) -> int:
@@ -173,7 +178,9 @@ class CodeObject:
         if name is None:
             if len(self.kernels) == 1:
                 return self.kernels[0]
-            raise error(f"the code object has {len(self.kernels)} kernels; say which", "OBJECT/007", hint=f"kernels: {names}")
+            raise error(
+                f"the code object has {len(self.kernels)} kernels; say which", "OBJECT/007", hint=f"kernels: {names}"
+            )
         for item in self.kernels:
             if item.name == name.removesuffix(".kd"):
                 return item
@@ -207,7 +214,9 @@ def read_all(data: bytes) -> tuple[CodeObject, ...]:
         contained = tuple(_read_elf(elf.parse(e.data)) for e in bundle.fat_binary_entries(file) if e.is_amdgpu)
         if contained:
             return contained
-        raise error(f"this ELF file is for machine {file.machine}, not AMDGPU (224), and holds no fat binary", "OBJECT/005")
+        raise error(
+            f"this ELF file is for machine {file.machine}, not AMDGPU (224), and holds no fat binary", "OBJECT/005"
+        )
     return (_read_elf(file),)
 
 
@@ -235,7 +244,8 @@ def _read_elf(file: elf.ElfFile) -> CodeObject:
     target = BY_MACH.get(file.flags & 0xFF)
     if target is None:
         raise error(
-            f"the code object is for an AMDGPU processor this tool does not know (EF_AMDGPU_MACH {file.flags & 0xFF:#x})",
+            "the code object is for an AMDGPU processor this tool "
+            f"does not know (EF_AMDGPU_MACH {file.flags & 0xFF:#x})",
             "OBJECT/008",
             hint="known: " + ", ".join(item.name for item in BY_MACH.values()),
         )
@@ -331,7 +341,8 @@ def build(
 ) -> CodeObject:
     """Lay kernels out one behind the other, each 256-byte aligned and padded, and make a code object of them.
 
-    ``offset`` and the descriptor's entry offset of the kernels given are ignored. On processors whose target ID has the settings
+    ``offset`` and the descriptor's entry offset of the kernels given are ignored. On processors whose target ID has
+    the settings
     ``xnack`` and ``sramecc`` default to ``"any"``.
 
     Raises:
@@ -371,7 +382,9 @@ def _parts(code_object: CodeObject) -> tuple[bytes, list[elf.SymbolToWrite]]:
     symbols: list[elf.SymbolToWrite] = []
     for index, item in enumerate(code_object.kernels):
         symbols.append(elf.SymbolToWrite(item.name, elf.SYMBOL_FUNCTION, item.offset, len(item.code), 3))
-        symbols.append(elf.SymbolToWrite(f"{item.name}.kd", elf.SYMBOL_OBJECT, index * DESCRIPTOR_SIZE, DESCRIPTOR_SIZE))
+        symbols.append(
+            elf.SymbolToWrite(f"{item.name}.kd", elf.SYMBOL_OBJECT, index * DESCRIPTOR_SIZE, DESCRIPTOR_SIZE)
+        )
     for called in code_object.functions:
         symbols.append(elf.SymbolToWrite(called.name, elf.SYMBOL_FUNCTION, called.offset, called.size, 3))
     return packed, symbols
@@ -398,7 +411,9 @@ def with_entry_offsets(code_object: CodeObject) -> CodeObject:
     kernels = tuple(
         replace(
             item,
-            descriptor=replace(item.descriptor, code_entry_offset=text + item.offset - (rodata + DESCRIPTOR_SIZE * index)),
+            descriptor=replace(
+                item.descriptor, code_entry_offset=text + item.offset - (rodata + DESCRIPTOR_SIZE * index)
+            ),
         )
         for index, item in enumerate(code_object.kernels)
     )

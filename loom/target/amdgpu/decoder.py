@@ -2,16 +2,21 @@
 
     decode_instruction(data, offset, processor, wave_size)   one instruction
     decode_code(code, processor, …)                          bytes → MachineProgram
-    decode_program(data, kernel)                             a code object (bytes or CodeObject) → MachineProgram of one kernel
+    decode_program(data, kernel)                             a code object (bytes or CodeObject) → MachineProgram of
+    one kernel
 
-A word that is no instruction of the processor is a :class:`LoomError` with its offset (``DECODE/001``), as are truncated
-instructions (``DECODE/002``). Don't-care bits that differ from what LLVM writes are kept in ``MachineInstruction.raw``, so encoding gives the same bytes.
+A word that is no instruction of the processor is a :class:`LoomError` with its offset (``DECODE/001``), as are
+truncated
+instructions (``DECODE/002``). Don't-care bits that differ from what LLVM writes are kept in
+``MachineInstruction.raw``, so encoding gives the same bytes.
 
-Decoding remembers the encodings of words it has seen (code repeats itself a lot); operands, modifiers and forms are shared, instructions are not.
+Decoding remembers the encodings of words it has seen (code repeats itself a lot); operands, modifiers and forms are
+shared, instructions are not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -117,11 +122,12 @@ class Decoder:
             literal = Literal(int.from_bytes(head[size : size + 4], "little"))
             operands = [literal if operand is LITERAL_MARK else operand for operand in operands]
             size += 4
-        modifiers = {}
+        modifiers: dict[str, int] = {}
         if (word ^ encoding.default_bits) & encoding.modifier_mask:
-            modifiers = decode_modifiers(encoding, word, operands)
-            if modifiers is None:
+            found = decode_modifiers(encoding, word, operands)
+            if found is None:
                 return None
+            modifiers = found
         return (encoding.row, encoding.form, tuple(operands), modifiers, difference & encoding.dont_care, size, None)
 
     def _pair(self, x: CompiledEncoding, word: int, head: bytes) -> Decoded | None:
@@ -134,7 +140,9 @@ class Decoder:
         second = decode_operands(y, word)
         if first is None or second is None:
             return None
-        unused = ((1 << 64) - 1) & ~(x.owned | y.owned | x.format.fixed_mask | x.format.opcode.mask | y.format.opcode.mask)
+        unused = ((1 << 64) - 1) & ~(
+            x.owned | y.owned | x.format.fixed_mask | x.format.opcode.mask | y.format.opcode.mask
+        )
         size = 8
         if LITERAL_MARK in first or LITERAL_MARK in second:
             if len(head) < 12:
@@ -149,6 +157,7 @@ class Decoder:
 
 def decode_operands(encoding: CompiledEncoding, word: int) -> list[Operand] | None:
     """Operands of an instruction word, ``None`` if one of them is illegal."""
+    operands: list[Operand | None]
     if encoding.simple:
         operands = [values[word >> shift & mask] for shift, mask, values in encoding.extract]  # type: ignore[misc]
     else:
@@ -158,7 +167,7 @@ def decode_operands(encoding: CompiledEncoding, word: int) -> list[Operand] | No
                 operands.append(lookup[2][word >> lookup[0] & lookup[1]])
             else:
                 operands.append(special(word))  # type: ignore[misc]
-    return None if None in operands else operands
+    return None if None in operands else operands  # type: ignore[return-value]
 
 
 def decode_modifiers(encoding: CompiledEncoding, word: int, operands: list[Operand]) -> dict[str, int] | None:
@@ -196,7 +205,7 @@ def _legal_dpp(value: int, encoding: CompiledEncoding) -> bool:
     return shifts or value in (0x140, 0x141) or 0x150 <= value <= 0x16F
 
 
-LEGAL_VALUES = {
+LEGAL_VALUES: dict[str, Callable[[int, CompiledEncoding], bool]] = {
     "dpp_ctrl": _legal_dpp,
     "dst_sel": lambda value, _: value <= 6,
     "src0_sel": lambda value, _: value <= 6,
@@ -212,7 +221,9 @@ def decoder(name: str, wave_size: int) -> Decoder:
     return Decoder(processor(name), wave_size)
 
 
-def decode_instruction(data: bytes, offset: int = 0, processor: str = "gfx1100", wave_size: int | None = None) -> MachineInstruction:
+def decode_instruction(
+    data: bytes, offset: int = 0, processor: str = "gfx1100", wave_size: int | None = None
+) -> MachineInstruction:
     """Decode one instruction; see :meth:`Decoder.decode`. ``wave_size`` defaults to the processor's default."""
     return decoder(processor, wave_size or _default_wave(processor)).decode(data, offset)
 
@@ -246,8 +257,10 @@ def decode_list(code: bytes, name: str, wave_size: int) -> list[MachineInstructi
 def decode_code(code: bytes, processor: str, wave_size: int | None = None, kernel: str = "kernel") -> MachineProgram:
     """Decode a kernel's code into blocks.
 
-    A block starts at every branch target and behind every branch and end of program. Blocks are labelled ``bb0``, ``bb1`` … in layout
-    order. Trailing padding (``s_code_end`` words) behind the last instruction that can be reached is kept as instructions.
+    A block starts at every branch target and behind every branch and end of program. Blocks are labelled ``bb0``,
+    ``bb1`` … in layout
+    order. Trailing padding (``s_code_end`` words) behind the last instruction that can be reached is kept as
+    instructions.
 
     Raises:
         LoomError: ``DECODE/001``, ``DECODE/002``; ``DECODE/003`` when a branch goes into the middle of an instruction.
@@ -277,7 +290,8 @@ def decode_code(code: bytes, processor: str, wave_size: int | None = None, kerne
                 label = label_of.get(operand.offset)
                 if label is None and 0 <= operand.offset < len(code):
                     raise error(
-                        f"the branch at offset {instruction.pc:#x} goes to {operand.offset:#x}, the middle of an instruction",
+                        f"the branch at offset {instruction.pc:#x} goes to "
+                        f"{operand.offset:#x}, the middle of an instruction",
                         "DECODE/003",
                     )
                 operand = BranchTarget(label, operand.offset)
@@ -314,4 +328,13 @@ def decode_program(data: bytes | CodeObject, kernel: str | None = None) -> Machi
     return program
 
 
-__all__ = ["Decoder", "Inline", "decode_code", "decode_instruction", "decode_list", "decode_program", "decoder", "ends_block"]
+__all__ = [
+    "Decoder",
+    "Inline",
+    "decode_code",
+    "decode_instruction",
+    "decode_list",
+    "decode_program",
+    "decoder",
+    "ends_block",
+]

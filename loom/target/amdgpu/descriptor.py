@@ -1,6 +1,7 @@
 """The 64-byte kernel descriptor of each generation.
 
-Layout and fields: LLVM's AMDGPU usage guide, "Kernel Descriptor". A field is known by the name of its ``.amdhsa_`` directive where it has one.
+Layout and fields: LLVM's AMDGPU usage guide, "Kernel Descriptor". A field is known by the name of its ``.amdhsa_``
+directive where it has one.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ FIELDS: dict[str, dict[str, tuple[int, int, int]]] = {
 }
 """Bit fields of the descriptor by generation."""
 
-# Registers that each user SGPR feature takes, in the order in which they are laid out (usage guide, "Initial Kernel Execution State").
+# Registers that each user SGPR feature takes, in the order in which they are laid out (usage guide, "Initial Kernel
+# Execution State").
 USER_SGPRS = (
     ("user_sgpr_private_segment_buffer", 4),
     ("user_sgpr_dispatch_ptr", 2),
@@ -80,8 +82,10 @@ USER_SGPRS = (
 class KernelDescriptor:
     """What the hardware needs to start a kernel.
 
-    ``group_segment_fixed_size`` and ``private_segment_fixed_size`` are bytes (per work-group and per work-item), ``kernarg_size`` bytes;
-    ``code_entry_offset`` is the distance from the descriptor to the first instruction. The rest are register words, see :meth:`field`.
+    ``group_segment_fixed_size`` and ``private_segment_fixed_size`` are bytes (per work-group and per work-item),
+    ``kernarg_size`` bytes;
+    ``code_entry_offset`` is the distance from the descriptor to the first instruction. The rest are register words,
+    see :meth:`field`.
     """
 
     group_segment_fixed_size: int = 0
@@ -108,14 +112,25 @@ class KernelDescriptor:
     def to_bytes(self) -> bytes:
         """The 64 bytes."""
         return _LAYOUT.pack(
-            self.group_segment_fixed_size, self.private_segment_fixed_size, self.kernarg_size, self.code_entry_offset,
-            self.compute_pgm_rsrc3, self.compute_pgm_rsrc1, self.compute_pgm_rsrc2, self.kernel_code_properties, self.kernarg_preload,
-        )  # fmt: skip
+            self.group_segment_fixed_size,
+            self.private_segment_fixed_size,
+            self.kernarg_size,
+            self.code_entry_offset,
+            self.compute_pgm_rsrc3,
+            self.compute_pgm_rsrc1,
+            self.compute_pgm_rsrc2,
+            self.kernel_code_properties,
+            self.kernarg_preload,
+        )
 
     def _word(self, number: int) -> int:
         return (
-            self.compute_pgm_rsrc1, self.compute_pgm_rsrc2, self.compute_pgm_rsrc3, self.kernel_code_properties, self.kernarg_preload,
-        )[number - 1]  # fmt: skip
+            self.compute_pgm_rsrc1,
+            self.compute_pgm_rsrc2,
+            self.compute_pgm_rsrc3,
+            self.kernel_code_properties,
+            self.kernarg_preload,
+        )[number - 1]
 
     def field(self, name: str, generation: str) -> int:
         """A bit field by name; 0 if the generation has no such field."""
@@ -138,7 +153,13 @@ class KernelDescriptor:
         if not 0 <= value < 1 << width:
             raise error(f"{name} is {value}; it ranges from 0 to {(1 << width) - 1}", "OBJECT/011")
         changed = self._word(word) & ~(((1 << width) - 1) << shift) | value << shift
-        attribute = ("compute_pgm_rsrc1", "compute_pgm_rsrc2", "compute_pgm_rsrc3", "kernel_code_properties", "kernarg_preload")[word - 1]
+        attribute = (
+            "compute_pgm_rsrc1",
+            "compute_pgm_rsrc2",
+            "compute_pgm_rsrc3",
+            "kernel_code_properties",
+            "kernarg_preload",
+        )[word - 1]
         return replace(self, **{attribute: changed})
 
     @property

@@ -1,6 +1,7 @@
 """Reading and writing ELF files of the AMDGPU kind, and nothing more.
 
-The reader trusts nothing: every offset is checked against the file, so malformed input is a :class:`LoomError` (``OBJECT/001`` …).
+The reader trusts nothing: every offset is checked against the file, so malformed input is a :class:`LoomError`
+(``OBJECT/001`` …).
 Layout facts: the ELF specification and LLVM's AMDGPU usage guide, "Code Object".
 """
 
@@ -25,7 +26,16 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _PROGRAM = struct.Struct("<IIQQQQQQ")
 
-_SHT_PROGBITS, _SHT_SYMTAB, _SHT_STRTAB, _SHT_HASH, _SHT_DYNAMIC, _SHT_NOTE, _SHT_NOBITS, _SHT_DYNSYM = 1, 2, 3, 5, 6, 7, 8, 11
+_SHT_PROGBITS, _SHT_SYMTAB, _SHT_STRTAB, _SHT_HASH, _SHT_DYNAMIC, _SHT_NOTE, _SHT_NOBITS, _SHT_DYNSYM = (
+    1,
+    2,
+    3,
+    5,
+    6,
+    7,
+    8,
+    11,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +116,16 @@ def parse(data: bytes) -> ElfFile:
         raise error(f"the ELF header is cut off: {len(data)} of {_HEADER.size} bytes", "OBJECT/002")
     if data[4] != 2 or data[5] != 1:
         raise error("only 64-bit little-endian ELF files are AMDGPU code objects", "OBJECT/001")
-    (ident, kind, machine, _, _, _, section_offset, flags, _, _, _, entry_size, count, name_index) = _HEADER.unpack_from(data)
+    (ident, kind, machine, _, _, _, section_offset, flags, _, _, _, entry_size, count, name_index) = (
+        _HEADER.unpack_from(data)
+    )
     if count and entry_size != _SECTION.size:
         raise error(f"section headers of {entry_size} bytes; {_SECTION.size} are expected", "OBJECT/003")
     if section_offset + count * _SECTION.size > len(data):
         raise error(
-            f"the section table ends at {section_offset + count * _SECTION.size:#x}, the file at {len(data):#x}: it is truncated", "OBJECT/002"
+            f"the section table ends at {section_offset + count * _SECTION.size:#x}, "
+            f"the file at {len(data):#x}: it is truncated",
+            "OBJECT/002",
         )
     headers = [_SECTION.unpack_from(data, section_offset + index * _SECTION.size) for index in range(count)]
     bodies = []
@@ -121,7 +135,9 @@ def parse(data: bytes) -> ElfFile:
             bodies.append(b"")
             continue
         if offset + size > len(data):
-            raise error(f"a section ends at {offset + size:#x}, the file at {len(data):#x}: it is truncated", "OBJECT/002")
+            raise error(
+                f"a section ends at {offset + size:#x}, the file at {len(data):#x}: it is truncated", "OBJECT/002"
+            )
         bodies.append(data[offset : offset + size])
     if count and name_index >= count:
         raise error("the section name table does not exist", "OBJECT/003")
@@ -155,7 +171,8 @@ def _symbols(sections: Sequence[Section]) -> tuple[Symbol, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SymbolToWrite:
-    """A dynamic symbol: in ``.text`` (kind function) or ``.rodata`` (kind object), at an offset from the section's start."""
+    """A dynamic symbol: in ``.text`` (kind function) or ``.rodata`` (kind object), at an offset from the section's
+    start."""
 
     name: str
     kind: int
@@ -194,10 +211,13 @@ def names_size(symbols: Sequence[SymbolToWrite]) -> int:
     return 1 + sum(len(symbol.name.encode()) + 1 for symbol in symbols)
 
 
-def write(text: bytes, rodata: bytes, symbols: Sequence[SymbolToWrite], metadata: bytes, flags: int, abi_version: int) -> bytes:
+def write(
+    text: bytes, rodata: bytes, symbols: Sequence[SymbolToWrite], metadata: bytes, flags: int, abi_version: int
+) -> bytes:
     """Write a loadable code object.
 
-    Segments: read-only (note, dynamic symbols, hash, strings, ``.rodata``), executable (``.text``, 256-byte aligned), dynamic. One
+    Segments: read-only (note, dynamic symbols, hash, strings, ``.rodata``), executable (``.text``, 256-byte
+    aligned), dynamic. One
     hash bucket serves the few symbols a code object has.
 
     Args:
@@ -218,7 +238,11 @@ def write(text: bytes, rodata: bytes, symbols: Sequence[SymbolToWrite], metadata
     for symbol in symbols:
         function = symbol.kind == SYMBOL_FUNCTION
         section, base = (6, text_at) if function else (5, rodata_at)
-        entries.append(_SYMBOL.pack(len(strings), 1 << 4 | symbol.kind, symbol.visibility, section, base + symbol.offset, symbol.size))
+        entries.append(
+            _SYMBOL.pack(
+                len(strings), 1 << 4 | symbol.kind, symbol.visibility, section, base + symbol.offset, symbol.size
+            )
+        )
         strings += symbol.name.encode() + b"\0"
     dynsym = b"".join(entries)
     count = len(entries)
@@ -231,7 +255,14 @@ def write(text: bytes, rodata: bytes, symbols: Sequence[SymbolToWrite], metadata
     dynamic_at = dynamic_offset + 0x2000
     dynamic = b"".join(
         struct.pack("<qQ", tag, value)
-        for tag, value in ((6, dynsym_at), (11, _SYMBOL.size), (5, strings_at), (10, len(strings)), (4, hash_at), (0, 0))
+        for tag, value in (
+            (6, dynsym_at),
+            (11, _SYMBOL.size),
+            (5, strings_at),
+            (10, len(strings)),
+            (4, hash_at),
+            (0, 0),
+        )
     )
     section_names = b"\0.note\0.dynsym\0.hash\0.dynstr\0.rodata\0.text\0.dynamic\0.shstrtab\0"
 
@@ -261,8 +292,22 @@ def write(text: bytes, rodata: bytes, symbols: Sequence[SymbolToWrite], metadata
         (4, 4, note_at, note_at, note_at, len(note), len(note), 4),
     ]
     ident = b"\x7fELF" + bytes((2, 1, 1, OSABI_AMDGPU_HSA, abi_version)) + bytes(7)
-    header = _HEADER.pack(ident, TYPE_SHARED, MACHINE_AMDGPU, 1, 0, 64, headers_offset, flags, 64, 56, len(programs), 64,
-                          len(sections), len(sections) - 1)  # fmt: skip
+    header = _HEADER.pack(
+        ident,
+        TYPE_SHARED,
+        MACHINE_AMDGPU,
+        1,
+        0,
+        64,
+        headers_offset,
+        flags,
+        64,
+        56,
+        len(programs),
+        64,
+        len(sections),
+        len(sections) - 1,
+    )
     out = bytearray(headers_offset)
 
     def put(at: int, data: bytes) -> None:
@@ -272,9 +317,15 @@ def write(text: bytes, rodata: bytes, symbols: Sequence[SymbolToWrite], metadata
     for index, program in enumerate(programs):
         put(64 + 56 * index, _PROGRAM.pack(*program))
     for at, data in (
-        (note_at, note), (dynsym_at, dynsym), (hash_at, hashes), (strings_at, strings), (rodata_at, rodata), (text_offset, text),
-        (dynamic_offset, dynamic), (names_offset, section_names),
-    ):  # fmt: skip
+        (note_at, note),
+        (dynsym_at, dynsym),
+        (hash_at, hashes),
+        (strings_at, strings),
+        (rodata_at, rodata),
+        (text_offset, text),
+        (dynamic_offset, dynamic),
+        (names_offset, section_names),
+    ):
         put(at, data)
     return bytes(out) + b"".join(_SECTION.pack(*section) for section in sections)
 

@@ -1,10 +1,13 @@
 """Instructions to machine code.
 
     encode_instruction(instruction, processor, wave_size)   bytes of one instruction
-    encode(program)                                         bytes of a program; lays out blocks, sets ``pc`` and ``size``
+    encode(program)                                         bytes of a program; lays out blocks, sets ``pc`` and
+    ``size``
 
-Where ``form`` is ``None`` the shortest legal encoding is chosen, DPP and SDWA only when their modifiers are there. What does not fit is a
-:class:`LoomError` that says the rule: ``ENCODE/001`` operand, ``ENCODE/002`` modifier, ``ENCODE/003`` constant bus, ``ENCODE/004`` literal,
+Where ``form`` is ``None`` the shortest legal encoding is chosen, DPP and SDWA only when their modifiers are there.
+What does not fit is a
+:class:`LoomError` that says the rule: ``ENCODE/001`` operand, ``ENCODE/002`` modifier, ``ENCODE/003`` constant bus,
+``ENCODE/004`` literal,
 ``ENCODE/005`` not on this processor, ``ENCODE/006`` branch, ``ENCODE/007`` dual issue.
 """
 
@@ -15,7 +18,14 @@ from functools import lru_cache
 
 from loom.diagnostics import error
 from loom.target.amdgpu.decoder import LEGAL_VALUES
-from loom.target.amdgpu.encoding import MATRIX_UNITS, CannotEncode, CompiledEncoding, CompiledSet, compiled, describe_refusal
+from loom.target.amdgpu.encoding import (
+    MATRIX_UNITS,
+    CannotEncode,
+    CompiledEncoding,
+    CompiledSet,
+    compiled,
+    describe_refusal,
+)
 from loom.target.amdgpu.instruction import Encoding
 from loom.target.amdgpu.machine import (
     OFF,
@@ -30,9 +40,24 @@ from loom.target.amdgpu.operands import LITERAL_MARK
 from loom.target.amdgpu.processors import Processor, processor
 
 _SCALAR_BANKS = frozenset(
-    ("sgpr", "ttmp", "vcc", "exec", "flat_scratch", "xnack_mask", "m0", "scc", "vccz", "execz", "shared_base",
-     "shared_limit", "private_base", "private_limit", "pops_exiting_wave_id")
-)  # fmt: skip
+    (
+        "sgpr",
+        "ttmp",
+        "vcc",
+        "exec",
+        "flat_scratch",
+        "xnack_mask",
+        "m0",
+        "scc",
+        "vccz",
+        "execz",
+        "shared_base",
+        "shared_limit",
+        "private_base",
+        "private_limit",
+        "pops_exiting_wave_id",
+    )
+)
 
 _DPP_MODIFIERS = frozenset(("dpp_ctrl", "row_mask", "bank_mask", "bound_ctrl", "fi"))
 _SDWA_MODIFIERS = frozenset(("dst_sel", "dst_unused", "src0_sel", "src1_sel", "sext"))
@@ -60,7 +85,8 @@ class Encoder:
         self._by_form: dict[tuple[int, str], CompiledEncoding] = {}
 
     def encode(self, instruction: MachineInstruction) -> bytes:
-        """Bytes of an instruction. Branch targets must be offsets relative to the next instruction; :func:`encode` sees to it.
+        """Bytes of an instruction. Branch targets must be offsets relative to the next instruction; :func:`encode`
+        sees to it.
 
         Raises:
             LoomError: ``ENCODE/…``, see the module's text.
@@ -101,8 +127,11 @@ class Encoder:
     def _choose(self, instruction: MachineInstruction) -> tuple[str, bytes]:
         row = instruction.row
         if row.generation != self.target.generation:
-            raise error(f"{row.mnemonic} is a {row.generation} row; {self.target.name} is {self.target.generation}", "ENCODE/005",
-                        instruction.location)  # fmt: skip
+            raise error(
+                f"{row.mnemonic} is a {row.generation} row; {self.target.name} is {self.target.generation}",
+                "ENCODE/005",
+                instruction.location,
+            )
         modifiers = instruction.modifiers.keys()
         wants_dpp8 = "dpp8" in modifiers
         wants_dpp = not wants_dpp8 and bool(modifiers & _DPP_MODIFIERS)
@@ -111,7 +140,11 @@ class Encoder:
         refusal: _Refused | None = None
         for encoding in row.encodings:
             form = encoding.form
-            if form.endswith("dpp8") != wants_dpp8 or form.endswith("dpp16") != wants_dpp or (form == "sdwa") != wants_sdwa:
+            if (
+                form.endswith("dpp8") != wants_dpp8
+                or form.endswith("dpp16") != wants_dpp
+                or (form == "sdwa") != wants_sdwa
+            ):
                 continue
             try:
                 self._check_available(instruction, encoding)
@@ -124,14 +157,19 @@ class Encoder:
         if best is not None:
             return best
         if refusal is None:
-            raise error(f"{row.mnemonic} has no encoding for these modifiers: {', '.join(modifiers)}", "ENCODE/002",
-                        instruction.location)  # fmt: skip
+            raise error(
+                f"{row.mnemonic} has no encoding for these modifiers: {', '.join(modifiers)}",
+                "ENCODE/002",
+                instruction.location,
+            )
         raise error(refusal.message, refusal.code, instruction.location)
 
     def _with(self, encoding: CompiledEncoding, instruction: MachineInstruction) -> bytes:
         operands = instruction.operands
         if len(operands) != len(encoding.codecs):
-            raise _Refused("ENCODE/001", f"{instruction.row.mnemonic} takes {len(encoding.codecs)} operands, not {len(operands)}")
+            raise _Refused(
+                "ENCODE/001", f"{instruction.row.mnemonic} takes {len(encoding.codecs)} operands, not {len(operands)}"
+            )
         if instruction.y is not None:
             return self._pair(encoding, instruction)
         word, literal = self._operands(encoding, operands, instruction.modifiers)
@@ -161,7 +199,10 @@ class Encoder:
                 if type(operand) is Literal and LITERAL_MARK in slot.bits_of:
                     word |= slot.bits_of[LITERAL_MARK]
                     if literal is not None and literal != operand.bits:
-                        raise _Refused("ENCODE/004", f"two different literals, {literal:#x} and {operand.bits:#x}: an instruction carries one")
+                        raise _Refused(
+                            "ENCODE/004",
+                            f"two different literals, {literal:#x} and {operand.bits:#x}: an instruction carries one",
+                        )
                     literal = operand.bits
                     scalars += 1
                     continue
@@ -182,11 +223,19 @@ class Encoder:
                 except CannotEncode:
                     raise _Refused("ENCODE/004", describe_refusal(encoding.row, index, operand, text)) from None
                 if literal is not None and literal != operand.bits:
-                    raise _Refused("ENCODE/004", f"two different literals, {literal:#x} and {operand.bits:#x}: an instruction carries one")
+                    raise _Refused(
+                        "ENCODE/004",
+                        f"two different literals, {literal:#x} and {operand.bits:#x}: an instruction carries one",
+                    )
                 literal = operand.bits
                 scalars += 1
                 continue
-            if type(operand) is Register and operand.half is None and operand.bank == "vgpr" and encoding.codecs[index].startswith("so."):
+            if (
+                type(operand) is Register
+                and operand.half is None
+                and operand.bank == "vgpr"
+                and encoding.codecs[index].startswith("so.")
+            ):
                 operand = Register("vgpr", operand.index, operand.units, 0)
             try:
                 word |= rule(operand)
@@ -196,10 +245,18 @@ class Encoder:
             if type(operand) is Register and operand.bank in _SCALAR_BANKS:
                 scalars += 1
         if len(encoding.shared_choice) > 1:
-            banks = {o.bank for i in encoding.shared_choice if type(o := operands[i]) is Register and o.bank in ("vgpr", "agpr")}
+            banks = {
+                o.bank
+                for i in encoding.shared_choice
+                if type(o := operands[i]) is Register and o.bank in ("vgpr", "agpr")
+            }
             if len(banks) > 1:
                 names = " and ".join(encoding.row.slots[index].name for index in encoding.shared_choice)
-                raise _Refused("ENCODE/001", f"{names} of {encoding.row.mnemonic} must all be vector registers or all accumulators: one bit chooses")
+                raise _Refused(
+                    "ENCODE/001",
+                    f"{names} of {encoding.row.mnemonic} must all be vector "
+                    "registers or all accumulators: one bit chooses",
+                )
         if "f8f6f4" in encoding.row.mnemonic:
             self._check_matrix_sizes(encoding, operands, modifiers)
         if scalars > 1 and encoding.row.mnemonic.startswith("v_"):
@@ -212,10 +269,15 @@ class Encoder:
             operand = operands[encoding.row.slot_index(name)]
             units = MATRIX_UNITS.get(modifiers.get(selector, 0))
             if units is None or (isinstance(operand, Register) and operand.units != units):
-                raise _Refused("ENCODE/001", f"{name} of {encoding.row.mnemonic} has {units} registers when {selector} is {modifiers.get(selector, 0)}")
+                raise _Refused(
+                    "ENCODE/001",
+                    f"{name} of {encoding.row.mnemonic} has {units} registers "
+                    f"when {selector} is {modifiers.get(selector, 0)}",
+                )
 
     def _lenient(self, encoding: CompiledEncoding, index: int, operand: Operand) -> int | None:
-        """Operands that mean a listed one: a true16 operand without a half is the low half; ``null`` of another width."""
+        """Operands that mean a listed one: a true16 operand without a half is the low half; ``null`` of another
+        width."""
         slot = encoding.slot_codecs[index]
         assert slot is not None
         if type(operand) is not Register:
@@ -232,22 +294,23 @@ class Encoder:
     def _constant_bus(self, encoding: CompiledEncoding, operands: Sequence[Operand], literal: int | None) -> None:
         """At most so many different scalar registers and literals may be read by one vector instruction."""
         row = encoding.row
-        distinct: set[object] = set()
+        distinct: set[str] = set()
         for slot, operand in zip(row.slots, operands, strict=True):
             if slot.role == "def":
                 continue
             if type(operand) is Register and operand.bank in _SCALAR_BANKS:
-                distinct.add((operand.bank, operand.index))
+                distinct.add(str(Register(operand.bank, operand.index)))
             elif type(operand) is Literal:
-                distinct.add("literal")
+                distinct.add("a literal")
         limit = 1 if self.target.generation == "gfx9.4" or row.mnemonic in _ONE_SCALAR else 2
         if row.mnemonic.startswith(("v_readlane", "v_writelane")):
             return
         if len(distinct) > limit:
-            names = ", ".join("a literal" if item == "literal" else str(Register(item[0], item[1])) for item in sorted(distinct, key=str))  # type: ignore[index]
+            names = ", ".join(sorted(distinct))
             raise _Refused(
                 "ENCODE/003",
-                f"{row.mnemonic} reads {len(distinct)} scalar values over the constant bus ({names}); the limit is {limit}",
+                f"{row.mnemonic} reads {len(distinct)} scalar values "
+                f"over the constant bus ({names}); the limit is {limit}",
             )
 
     def _modifiers(self, encoding: CompiledEncoding, instruction: MachineInstruction, word: int) -> int:
@@ -262,9 +325,13 @@ class Encoder:
             low = -(1 << (modifier.width - 1)) if modifier.signed else 0
             high = (1 << (modifier.width - 1)) - 1 if modifier.signed else (1 << modifier.width) - 1
             if not low <= value <= high:
-                raise _Refused("ENCODE/002", f"{name} of {encoding.row.mnemonic} ranges from {low} to {high}, not {value}")
+                raise _Refused(
+                    "ENCODE/002", f"{name} of {encoding.row.mnemonic} ranges from {low} to {high}, not {value}"
+                )
             if not modifier.signed and value & ~modifier.mask:
-                raise _Refused("ENCODE/002", f"{name} of {encoding.row.mnemonic} has no bits {value & ~modifier.mask:#x} here")
+                raise _Refused(
+                    "ENCODE/002", f"{name} of {encoding.row.mnemonic} has no bits {value & ~modifier.mask:#x} here"
+                )
             legal = LEGAL_VALUES.get(name)
             if legal is not None and not legal(value, encoding):
                 raise _Refused("ENCODE/002", f"{value:#x} is no legal {name} on {self.target.name}")
@@ -290,7 +357,10 @@ class Encoder:
         word, literal = self._operands(first_entry, instruction.operands, {})
         word_y, literal_y = self._operands(entry, second.operands, {})
         if literal is not None and literal_y is not None and literal != literal_y:
-            raise _Refused("ENCODE/004", f"the halves carry different literals, {literal:#x} and {literal_y:#x}: a pair carries one")
+            raise _Refused(
+                "ENCODE/004",
+                f"the halves carry different literals, {literal:#x} and {literal_y:#x}: a pair carries one",
+            )
         literal = literal_y if literal is None else literal
         self._check_banks(instruction, second)
         form = first_entry.format
@@ -309,13 +379,15 @@ class Encoder:
 
     @staticmethod
     def _check_banks(first: MachineInstruction, second: MachineInstruction) -> None:
-        """Dual issue reads each source position from different register banks, and writes an even and an odd register."""
+        """Dual issue reads each source position from different register banks, and writes an even and an odd
+        register."""
         x, y = first.operands[0], second.operands[0]
         if isinstance(x, Register) and isinstance(y, Register) and (x.index ^ y.index) & 1 == 0:
             raise _Refused("ENCODE/007", f"a pair writes one even and one odd register, not {x} and {y}")
 
     def check_dual(self, instruction: MachineInstruction) -> None:
-        """Refuse a pair whose sources come from the same register bank (a rule of the hardware that no encoding bit shows).
+        """Refuse a pair whose sources come from the same register bank (a rule of the hardware that no encoding bit
+        shows).
 
         Raises:
             LoomError: ``ENCODE/007``.
@@ -330,8 +402,18 @@ class Encoder:
                 index = half.row.slot_index(name)
                 operands.append(half.operands[index] if index >= 0 else OFF)
             a, b = operands
-            if isinstance(a, Register) and isinstance(b, Register) and a.bank == b.bank == "vgpr" and a is not b and (a.index ^ b.index) & 3 == 0:
-                raise error(f"{name} of both halves, {a} and {b}, is in the same register bank", "ENCODE/007", instruction.location)
+            if (
+                isinstance(a, Register)
+                and isinstance(b, Register)
+                and a.bank == b.bank == "vgpr"
+                and a is not b
+                and (a.index ^ b.index) & 3 == 0
+            ):
+                raise error(
+                    f"{name} of both halves, {a} and {b}, is in the same register bank",
+                    "ENCODE/007",
+                    instruction.location,
+                )
 
 
 @lru_cache(maxsize=32)
@@ -341,15 +423,18 @@ def encoder(name: str, wave_size: int) -> Encoder:
 
 
 def encode_instruction(instruction: MachineInstruction, processor_name: str, wave_size: int | None = None) -> bytes:
-    """Bytes of one instruction; branch targets are offsets relative to the next instruction. See :meth:`Encoder.encode`."""
+    """Bytes of one instruction; branch targets are offsets relative to the next instruction. See
+    :meth:`Encoder.encode`."""
     size = wave_size or processor(processor_name).wave_sizes[0]
     return encoder(processor_name, size).encode(instruction)
 
 
 def encode(program: MachineProgram) -> bytes:
-    """Lay out a program and encode it. Sets ``form`` where it was open, and ``pc`` and ``size`` of every instruction, and ``code_size``.
+    """Lay out a program and encode it. Sets ``form`` where it was open, and ``pc`` and ``size`` of every
+    instruction, and ``code_size``.
 
-    A :class:`BranchTarget` with a label goes to that block; one without keeps its byte offset from the start of the code.
+    A :class:`BranchTarget` with a label goes to that block; one without keeps its byte offset from the start of the
+    code.
 
     Raises:
         LoomError: ``ENCODE/…``; ``ENCODE/006`` for an unknown label or a target out of reach.

@@ -1,13 +1,14 @@
 """Compiled encodings: the two directions between an instruction's bits and a :class:`MachineInstruction`.
 
-``compiled(generation, wave_size)`` gives the set for a generation; :class:`CompiledEncoding` holds, for one encoding of one row,
+``compiled(generation, wave_size)`` gives the set for a generation; :class:`CompiledEncoding` holds, for one encoding
+of one row,
 where every operand and modifier is and how it is translated. The decoder and the encoder are loops over these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 
 from loom.target.amdgpu import operands as codec
 from loom.target.amdgpu.formats import Field, Format, formats
@@ -33,7 +34,9 @@ class SlotCodec:
 
     __slots__ = ("bits_of", "name", "pieces", "text", "values")
 
-    def __init__(self, name: str, text: str, pieces: tuple[tuple[int, int], ...], values: tuple[Operand | None, ...]) -> None:
+    def __init__(
+        self, name: str, text: str, pieces: tuple[tuple[int, int], ...], values: tuple[Operand | None, ...]
+    ) -> None:
         self.name = name
         self.text = text
         self.pieces = pieces
@@ -225,9 +228,16 @@ class CompiledEncoding:
         return bits
 
     def _half_source(
-        self, index: int, name: str, text: str, pieces: tuple[tuple[int, int], ...], values: tuple[Operand | None, ...], at: int
+        self,
+        index: int,
+        name: str,
+        text: str,
+        pieces: tuple[tuple[int, int], ...],
+        values: tuple[Operand | None, ...],
+        at: int,
     ) -> int:
-        """A source whose half is an ``op_sel`` bit that belongs to the operand for VGPRs and is a plain modifier for scalars."""
+        """A source whose half is an ``op_sel`` bit that belongs to the operand for VGPRs and is a plain modifier for
+        scalars."""
         shift = pieces[0][0]
 
         def decode(word: int) -> Operand | None:
@@ -315,9 +325,7 @@ def _branch(field: Field) -> tuple[Special, Rule]:
 Address = tuple[Special, Rule, int]
 
 
-def _table_codec(
-    encoding: CompiledEncoding, name: str, values: tuple[Operand | None, ...], extra: int = 0
-) -> Address:
+def _table_codec(encoding: CompiledEncoding, name: str, values: tuple[Operand | None, ...], extra: int = 0) -> Address:
     """An address part that is a list lookup in its own field; ``extra`` are further bits set for real registers."""
     field = encoding.format.fields[name]
     shift = field.pieces[0][0]
@@ -360,7 +368,9 @@ def _global_vaddr(encoding: CompiledEncoding, owner: CompiledSet, accept: str) -
 
     def encode(operand: Operand) -> int:
         if not isinstance(operand, Register) or operand.bank != "vgpr" or operand.units > 2 or operand.half is not None:
-            raise CannotEncode(f"{describe(operand)} cannot be the vaddr: a vector register or a pair of them is wanted")
+            raise CannotEncode(
+                f"{describe(operand)} cannot be the vaddr: a vector register or a pair of them is wanted"
+            )
         if operand.units == 2 and operand.index % codec.vgpr_alignment(owner.generation, 2):
             raise CannotEncode(f"{operand} is misaligned: register pairs start at an even register")
         return operand.index << shift
@@ -512,7 +522,9 @@ def _sized_source(encoding: CompiledEncoding, owner: CompiledSet, name: str) -> 
     format_shift = fields["cbsz" if name == "src0" else "blgp"].pieces[0][0]
     acc = fields["acc"].pieces[0][0] + (name == "src1")
     lists = {
-        (bank, units): codec.vector_list(owner.generation, bank, units) for bank in ("vgpr", "agpr") for units in (4, 6, 8)
+        (bank, units): codec.vector_list(owner.generation, bank, units)
+        for bank in ("vgpr", "agpr")
+        for units in (4, 6, 8)
     }
 
     def decode(word: int) -> Operand | None:
@@ -542,7 +554,9 @@ def _status_data(encoding: CompiledEncoding, owner: CompiledSet, units: int) -> 
 
     def encode(operand: Operand) -> int:
         if not isinstance(operand, Register) or operand.bank != "vgpr" or operand.units not in (units, units + 1):
-            raise CannotEncode(f"{describe(operand)} cannot be the vdata: {units} vector registers are wanted, {units + 1} with tfe")
+            raise CannotEncode(
+                f"{describe(operand)} cannot be the vdata: {units} vector registers are wanted, {units + 1} with tfe"
+            )
         return operand.index << shift
 
     return decode, encode, 255 << shift
@@ -556,7 +570,12 @@ def _vdsty(encoding: CompiledEncoding, owner: CompiledSet, accept: str) -> Addre
         return vectors[(word >> 49 & 127) << 1 | (word >> 56 & 1) ^ 1]
 
     def encode(operand: Operand) -> int:
-        if not isinstance(operand, Register) or operand.bank != "vgpr" or operand.units != 1 or operand.half is not None:
+        if (
+            not isinstance(operand, Register)
+            or operand.bank != "vgpr"
+            or operand.units != 1
+            or operand.half is not None
+        ):
             raise CannotEncode(f"{describe(operand)} cannot be the vdst: one vector register is wanted")
         return operand.index >> 1 << 49
 
@@ -591,7 +610,7 @@ def describe(operand: Operand) -> str:
 def describe_refusal(row: InstructionRow, index: int, operand: Operand, text: str) -> str:
     """Say which rule an operand breaks in the slot with codec ``text``."""
     slot = row.slots[index]
-    body, _, accept = text.partition("@")
+    body = text.partition("@")[0]
     if isinstance(operand, Literal):
         return f"no literal fits {slot.name} of {row.mnemonic} in this encoding"
     if isinstance(operand, Register):
@@ -604,10 +623,15 @@ def describe_refusal(row: InstructionRow, index: int, operand: Operand, text: st
         if operand.bank in ("sgpr", "ttmp") and operand.units > 1:
             alignment = 2 if operand.units == 2 else 4
             if operand.index % alignment:
-                return f"{operand} is misaligned: a tuple of {operand.units} scalar registers starts at a multiple of {alignment}"
+                return (
+                    f"{operand} is misaligned: a tuple of {operand.units} "
+                    f"scalar registers starts at a multiple of {alignment}"
+                )
         if operand.bank in ("vgpr", "agpr") and operand.units > 1 and operand.index % 2 and row.generation == "gfx9.4":
             return f"{operand} is misaligned: tuples of vector registers start at an even register on {row.generation}"
-        if operand.bank in ("sgpr", "vgpr", "agpr") and operand.index + operand.units > (106 if operand.bank == "sgpr" else 256):
+        if operand.bank in ("sgpr", "vgpr", "agpr") and operand.index + operand.units > (
+            106 if operand.bank == "sgpr" else 256
+        ):
             return f"{operand} runs past the last register"
         if body == "vh" and operand.half is not None and operand.index > 127:
             return f"{operand} is not available here: this encoding names the halves of v0 to v127 only"
@@ -674,7 +698,7 @@ class CompiledSet:
         return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def compiled(generation: str, wave_size: int) -> CompiledSet:
     """The compiled set for a generation and wave size."""
     return CompiledSet(generation, wave_size)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - one line a format
 """Bit layouts of the instruction formats, per generation.
 
 A format is written as one line: name, size in bits, form, then ``fixed`` bits, the opcode field, operand fields and modifier fields.
@@ -36,7 +37,7 @@ Address parts (``vaddr``, ``saddr``, ``soffset``) have codecs of their own: ``va
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 Pieces = tuple[tuple[int, int], ...]
 
@@ -233,7 +234,7 @@ _SOURCES = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def formats(generation: str) -> dict[str, Format]:
     """The formats of a generation by name, in the order in which the decoder tries them where prefixes overlap."""
     parsed = [_parse(line) for line in _SOURCES[generation].splitlines() if line.strip()]

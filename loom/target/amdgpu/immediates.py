@@ -1,12 +1,14 @@
-"""Scalar immediates that LLVM writes symbolically: wait counters, messages, hardware registers, delays. Both directions.
+"""Scalar immediates that LLVM writes symbolically: wait counters, messages, hardware registers, delays. Both
+directions.
 
-Facts: AMD's instruction set documents (``S_WAITCNT``, ``S_SENDMSG``, ``S_GETREG_B32``, ``S_DELAY_ALU``) and LLVM's AMDGPU operand syntax.
+Facts: AMD's instruction set documents (``S_WAITCNT``, ``S_SENDMSG``, ``S_GETREG_B32``, ``S_DELAY_ALU``) and LLVM's
+AMDGPU operand syntax.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 from loom.target.amdgpu.tables import table
 
@@ -68,7 +70,8 @@ def waitcnt_limit(name: str, generation: str) -> int:
 
 
 def waitcnt_value(counters: dict[str, int], generation: str) -> int:
-    """The ``s_waitcnt`` immediate that waits for these counters and for no other; values above the largest are cut to it."""
+    """The ``s_waitcnt`` immediate that waits for these counters and for no other; values above the largest are cut
+    to it."""
     value = 0
     for name, pieces in WAITCNT[generation].items():
         count = min(counters.get(name, 1 << 16), waitcnt_limit(name, generation))
@@ -153,18 +156,19 @@ def print_immediate(mnemonic: str, kind: str, value: int, generation: str) -> st
     return spell(value)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _message_ids(generation: str) -> dict[str, int]:
     return {name: int(number) for number, name in table(generation).names["message"].items()}
 
 
-@lru_cache(maxsize=None)
+@cache
 def _hwreg_ids(generation: str) -> dict[str, int]:
     return {name: int(number) for number, name in table(generation).names["hwreg"].items()}
 
 
 def function_value(name: str, arguments: list[str | int], generation: str) -> int | None:
-    """Value of ``sendmsg(…)`` or ``hwreg(…)`` with names and numbers as arguments; ``None`` if it is not well formed."""
+    """Value of ``sendmsg(…)`` or ``hwreg(…)`` with names and numbers as arguments; ``None`` if it is not well
+    formed."""
 
     def number(item: str | int, names: dict[str, int]) -> int | None:
         return item if isinstance(item, int) else names.get(item)

@@ -100,13 +100,16 @@ class Encoding:
     """One way to encode a row.
 
     Attributes:
-        form: ``e32 e64 dpp16 dpp8 e64_dpp16 e64_dpp8 sdwa vopd``, or ``""`` where the instruction has one encoding only and LLVM knows no
+        form: ``e32 e64 dpp16 dpp8 e64_dpp16 e64_dpp8 sdwa vopd``, or ``""`` where the instruction has one encoding
+            only and LLVM knows no
             suffix (SOP, SMEM, DS, FLAT, …). VOP3-only instructions have ``e64``.
         format: Bit layout: ``SOP1 SOP2 SOPC SOPK SOPP SMEM VOP1 VOP2 VOPC VOP3 VOP3SD VOP3P DS FLAT GLOBAL SCRATCH
             MUBUF …``
         opcode: Value of the format's opcode field.
-        suffix: What LLVM appends to the mnemonic when printing this form: ``_e32``, ``_e64``, ``_dpp``, ``_e64_dpp``, ``_sdwa`` or ``""``.
-        slot_fields: For every slot the field of the format that holds it and the codec that translates it, ``"field:codec"``; see
+        suffix: What LLVM appends to the mnemonic when printing this form: ``_e32``, ``_e64``, ``_dpp``,
+            ``_e64_dpp``, ``_sdwa`` or ``""``.
+        slot_fields: For every slot the field of the format that holds it and the codec that translates it,
+            ``"field:codec"``; see
             :mod:`loom.target.amdgpu.formats`.
         modifiers: Modifiers this form can encode.
         processors: Processors of the generation that have this form.

@@ -14,7 +14,13 @@ from loom.target.amdgpu.machine import BranchTarget, MachineInstruction, Machine
 from loom.target.amdgpu.printer import print_instruction
 
 _HIDDEN_FIELDS = frozenset(
-    ("granulated_workitem_vgpr_count", "granulated_wavefront_sgpr_count", "granulated_accum_offset", "granulated_lds_size", "priority")
+    (
+        "granulated_workitem_vgpr_count",
+        "granulated_wavefront_sgpr_count",
+        "granulated_accum_offset",
+        "granulated_lds_size",
+        "priority",
+    )
 )
 _LABEL_PREFIX = ".L"
 
@@ -22,19 +28,33 @@ _LABEL_PREFIX = ".L"
 def print_code_object(code_object: CodeObject, kernel: str | None = None, *, addresses: bool = True) -> str:
     """Assembly source of a code object, or of one of its kernels.
 
-    Instructions that the text cannot name exactly (don't-care bits as found, for example) stand as ``.long`` words with the text
+    Instructions that the text cannot name exactly (don't-care bits as found, for example) stand as ``.long`` words
+    with the text
     behind them. ``addresses`` adds ``// offset: words`` to every line.
 
     Raises:
         LoomError: what decoding raises; ``OBJECT/006`` for an unknown kernel.
     """
     kernels = code_object.kernels if kernel is None else (code_object.kernel(kernel),)
-    lines = [f'\t.amdgcn_target "{code_object.target_id}"', f"\t.amdhsa_code_object_version {code_object.abi_version + 2}", "\t.text"]
+    lines = [
+        f'\t.amdgcn_target "{code_object.target_id}"',
+        f"\t.amdhsa_code_object_version {code_object.abi_version + 2}",
+        "\t.text",
+    ]
     fill = CODE_END[kernels[0].generation] if kernels else 0
     for item in kernels:
-        lines += [f"\t.globl {item.name}", f"\t.p2alignl 8, 0x{fill:08x}", f"\t.type {item.name},@function", f"{item.name}:"]
+        lines += [
+            f"\t.globl {item.name}",
+            f"\t.p2alignl 8, 0x{fill:08x}",
+            f"\t.type {item.name},@function",
+            f"{item.name}:",
+        ]
         lines += _kernel_lines(code_object, item, addresses)
-        lines += [f"{_LABEL_PREFIX}{item.name}_end:", f"\t.size {item.name}, {_LABEL_PREFIX}{item.name}_end-{item.name}", ""]
+        lines += [
+            f"{_LABEL_PREFIX}{item.name}_end:",
+            f"\t.size {item.name}, {_LABEL_PREFIX}{item.name}_end-{item.name}",
+            "",
+        ]
     for item in kernels:
         lines += _descriptor_lines(item)
     lines += _metadata_lines(code_object, kernels)
@@ -86,7 +106,9 @@ def program_lines(program: MachineProgram, code: bytes, addresses: bool) -> list
 def _is_exact(instruction: MachineInstruction, words: bytes, program: MachineProgram, coder: Any) -> bool:
     """Whether the text assembles to the very bytes."""
     if any(isinstance(operand, BranchTarget) for operand in instruction.operands):
-        return instruction.raw == 0 and all(o.label is not None for o in instruction.operands if isinstance(o, BranchTarget))
+        return instruction.raw == 0 and all(
+            o.label is not None for o in instruction.operands if isinstance(o, BranchTarget)
+        )
     try:
         parsed = parse_instruction(print_instruction(instruction), program.processor, program.wave_size)
         return bool(coder.encode(parsed) == words)
@@ -102,12 +124,18 @@ def _descriptor_lines(kernel: Kernel) -> list[str]:
         lines.append(f"\t\t.amdhsa_{name} {getattr(descriptor, name)}")
     lines.append(f"\t\t.amdhsa_next_free_vgpr {kernel.allocated_vgprs}")
     # gfx9.4 adds six registers for VCC, XNACK and flat scratch to the number given.
-    sgprs = (descriptor.field("granulated_wavefront_sgpr_count", generation) + 1) * 8 - 6 if gfx9 else min(kernel.sgpr_count, 106)
+    sgprs = (
+        (descriptor.field("granulated_wavefront_sgpr_count", generation) + 1) * 8 - 6
+        if gfx9
+        else min(kernel.sgpr_count, 106)
+    )
     lines.append(f"\t\t.amdhsa_next_free_sgpr {sgprs}")
     if gfx9:
         lines.append(f"\t\t.amdhsa_accum_offset {(descriptor.field('granulated_accum_offset', generation) + 1) * 4}")
     for name in FIELDS[generation]:
-        if name in _HIDDEN_FIELDS or (gfx9 and name in ("wavefront_size32", "user_sgpr_private_segment_buffer", "user_sgpr_flat_scratch_init")):
+        if name in _HIDDEN_FIELDS or (
+            gfx9 and name in ("wavefront_size32", "user_sgpr_private_segment_buffer", "user_sgpr_flat_scratch_init")
+        ):
             continue
         if not gfx9 and name in ("user_sgpr_private_segment_buffer", "user_sgpr_flat_scratch_init"):
             continue

@@ -19,7 +19,8 @@ Register banks
 ``off``                     no register: an absent part of an address; see :data:`OFF`
 
 Modifiers are a dictionary from name to integer that holds only values which differ from their default
-(:class:`loom.target.amdgpu.instruction.ModifierField`); ``instruction.modifier("offset")`` gives the value or the default.
+(:class:`loom.target.amdgpu.instruction.ModifierField`); ``instruction.modifier("offset")`` gives the value or the
+default.
 """
 
 from __future__ import annotations
@@ -204,7 +205,8 @@ INLINE_FLOATS = {
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A 32-bit literal constant. How a 64-bit operand reads it depends on the operand's type (``f64``: the upper half)."""
+    """A 32-bit literal constant. How a 64-bit operand reads it depends on the operand's type (``f64``: the upper
+    half)."""
 
     bits: int
 

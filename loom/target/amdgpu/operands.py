@@ -1,12 +1,14 @@
 """Operand codecs: between the number in a field and the operand it stands for.
 
-For every codec of :mod:`loom.target.amdgpu.formats` there is a decoding list, indexed by the field's value (``None``: illegal,
-:data:`LITERAL_MARK`: a literal follows), and the encoding is its inverse. Both are built on first use and shared by all encodings.
+For every codec of :mod:`loom.target.amdgpu.formats` there is a decoding list, indexed by the field's value
+(``None``: illegal,
+:data:`LITERAL_MARK`: a literal follows), and the encoding is its inverse. Both are built on first use and shared by
+all encodings.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from loom.target.amdgpu.machine import OFF, Operand, Register
 from loom.target.amdgpu.registers import LITERAL_CODE, scalar_operand
@@ -23,22 +25,23 @@ def vgpr_alignment(generation: str, units: int) -> int:
     return 2 if generation == "gfx9.4" and units > 1 else 1
 
 
-@lru_cache(maxsize=None)
+@cache
 def vector_list(generation: str, bank: str, units: int) -> tuple[Operand | None, ...]:
     """The 256 values of a vector register field."""
     alignment = vgpr_alignment(generation, units)
     return tuple(
-        Register(bank, index, units) if index + units <= 256 and index % alignment == 0 else None for index in range(256)
+        Register(bank, index, units) if index + units <= 256 and index % alignment == 0 else None
+        for index in range(256)
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def half_list() -> tuple[Operand | None, ...]:
     """True16 field with the half in bit 7."""
     return tuple(Register("vgpr", value & 127, 1, value >> 7) for value in range(256))
 
 
-@lru_cache(maxsize=None)
+@cache
 def selected_half_list() -> tuple[Operand | None, ...]:
     """True16 field of eight bits with the half from ``op_sel`` in bit 8."""
     return tuple(Register("vgpr", value & 255, 1, value >> 8) for value in range(512))
@@ -51,7 +54,7 @@ def _accepted(generation: str, accept: str) -> int:
     return mask | 1 << 256 if accept.endswith("+v") else mask
 
 
-@lru_cache(maxsize=None)
+@cache
 def source_list(generation: str, units: int, accept: str, bits: int) -> tuple[Operand | None, ...]:
     """A source field of ``bits`` bits (7: destination, 8: scalar, 9: with vector registers)."""
     mask = _accepted(generation, accept)
@@ -69,14 +72,14 @@ def source_list(generation: str, units: int, accept: str, bits: int) -> tuple[Op
     return tuple(result)
 
 
-@lru_cache(maxsize=None)
+@cache
 def half_source_list(generation: str, accept: str) -> tuple[Operand | None, ...]:
     """A 9-bit true16 source with the half in bit 7 of the vector register number."""
     scalars = source_list(generation, 1, accept, 9)[:256]
     return (*scalars, *half_list())
 
 
-@lru_cache(maxsize=None)
+@cache
 def selected_half_source_list(generation: str, accept: str) -> tuple[Operand | None, ...]:
     """A 9-bit true16 source with the half from ``op_sel`` in bit 9; the bit says nothing about scalar sources here."""
     scalars = source_list(generation, 1, accept, 9)[:256]
@@ -85,20 +88,20 @@ def selected_half_source_list(generation: str, accept: str) -> tuple[Operand | N
     return (*scalars, *low, *scalars, *high)
 
 
-@lru_cache(maxsize=None)
+@cache
 def accumulator_list(generation: str, units: int) -> tuple[Operand | None, ...]:
     """A vector register field with the accumulator bit as bit 8."""
     return (*vector_list(generation, "vgpr", units), *vector_list(generation, "agpr", units))
 
 
-@lru_cache(maxsize=None)
+@cache
 def accumulator_source_list(generation: str, units: int, accept: str) -> tuple[Operand | None, ...]:
     """A 9-bit source with the accumulator bit as bit 9."""
     plain = source_list(generation, units, accept, 9)
     return (*plain, *plain[:256], *vector_list(generation, "agpr", units))
 
 
-@lru_cache(maxsize=None)
+@cache
 def shifted_list(generation: str, units: int, shift: int, bits: int, accept: str) -> tuple[Operand | None, ...]:
     """A scalar register field that counts pairs or quads."""
     mask = _accepted(generation, accept)
@@ -110,14 +113,14 @@ def shifted_list(generation: str, units: int, shift: int, bits: int, accept: str
     return tuple(result)
 
 
-@lru_cache(maxsize=None)
+@cache
 def sdwa_source_list(generation: str, units: int) -> tuple[Operand | None, ...]:
     """SDWA source: eight bits and the scalar bit as bit 8."""
     scalars = tuple(scalar_operand(generation, code, units) if code < LITERAL_CODE - 1 else None for code in range(256))
     return (*vector_list(generation, "vgpr", units), *scalars)
 
 
-@lru_cache(maxsize=None)
+@cache
 def sdwa_destination_list(generation: str) -> tuple[Operand | None, ...]:
     """SDWA compare destination: bit 7 set means the scalar register in the low bits, clear means VCC."""
     named = tuple(scalar_operand(generation, code, 2) for code in range(128))
@@ -125,7 +128,7 @@ def sdwa_destination_list(generation: str) -> tuple[Operand | None, ...]:
     return (*vcc, *named)
 
 
-@lru_cache(maxsize=None)
+@cache
 def without_literal(values: tuple[Operand | None, ...]) -> tuple[Operand | None, ...]:
     """The same list where no literal may follow (DPP)."""
     return tuple(None if operand is LITERAL_MARK else operand for operand in values)
@@ -138,7 +141,7 @@ def fixed_operand(name: str, wave_size: int) -> Register:
     return Register(name)
 
 
-@lru_cache(maxsize=None)
+@cache
 def off_or_scalar_list(generation: str, units: int, accept: str, off_code: int) -> tuple[Operand | None, ...]:
     """A seven-bit scalar register field in which one code means that there is none."""
     plain = list(source_list(generation, units, accept, 7))

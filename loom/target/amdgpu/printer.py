@@ -3,7 +3,8 @@
     print_instruction(instruction)      one line, without indentation
     print_program(program)              a kernel with labels
 
-The text is what ``llvm-mc --disassemble`` writes; true16 operands are written with their halves (``v1.l``). On gfx12 LLVM 22 does so only under
+The text is what ``llvm-mc --disassemble`` writes; true16 operands are written with their halves (``v1.l``). On gfx12
+LLVM 22 does so only under
 ``-mattr=+real-true16``; ``halves=False`` writes the older form without halves, where the encoding has one.
 """
 
@@ -36,7 +37,9 @@ _TH_STORE = ("RT", "NT", "HT", "WB", "NT_RT", "RT_NT", "NT_HT", "NT_WB")
 _INTEGER_16 = ("i16", "u16", "b16")
 
 
-def print_instruction(instruction: MachineInstruction, *, halves: bool = True, labels: Callable[[BranchTarget], str] | None = None) -> str:
+def print_instruction(
+    instruction: MachineInstruction, *, halves: bool = True, labels: Callable[[BranchTarget], str] | None = None
+) -> str:
     """One instruction as LLVM writes it.
 
     Args:
@@ -105,7 +108,9 @@ def _operand(
             return labels(operand)
         if operand.label is not None:
             return operand.label
-        distance = operand.offset - (instruction.pc + instruction.size if instruction.pc >= 0 and instruction.size else 0)
+        distance = operand.offset - (
+            instruction.pc + instruction.size if instruction.pc >= 0 and instruction.size else 0
+        )
         return str((distance // 4) & 0xFFFF)
     text = _value(row, slot, operand, halves)
     source = _SOURCES.get(slot.name)
@@ -120,17 +125,32 @@ def _value(row: InstructionRow, slot: OperandSlot, operand: Operand, halves: boo
             return f"v{operand.index}"
         return str(operand)
     if isinstance(operand, Inline):
-        if operand.is_float and ((slot.type in _INTEGER_16 and row.mnemonic.startswith("v_")) or (row.mnemonic.startswith("s_cmp_") and slot.type == "f16")):
+        if operand.is_float and (
+            (slot.type in _INTEGER_16 and row.mnemonic.startswith("v_"))
+            or (row.mnemonic.startswith("s_cmp_") and slot.type == "f16")
+        ):
             return f"0x{operand.bits('f16'):x}"
         if operand.code == 248:
-            wide = slot.units == 2 and not row.mnemonic.startswith("v_pk_") or row.mnemonic.startswith(("v_wmma_f16", "v_wmma_bf16"))
+            wide = (slot.units == 2 and not row.mnemonic.startswith("v_pk_")) or row.mnemonic.startswith(
+                ("v_wmma_f16", "v_wmma_bf16")
+            )
             return "0.15915494309189532" if wide else "0.15915494"
         return _FLOATS.get(operand.code) or str(operand.value)
     assert isinstance(operand, Literal)
     return _literal(slot, operand.bits)
 
 
-_INLINE_32 = {0x3F000000, 0xBF000000, 0x3F800000, 0xBF800000, 0x40000000, 0xC0000000, 0x40800000, 0xC0800000, 0x3E22F983}
+_INLINE_32 = {
+    0x3F000000,
+    0xBF000000,
+    0x3F800000,
+    0xBF800000,
+    0x40000000,
+    0xC0000000,
+    0x40800000,
+    0xC0800000,
+    0x3E22F983,
+}
 _INLINE_16 = {0x3800, 0xB800, 0x3C00, 0xBC00, 0x4000, 0xC000, 0x4400, 0xC400, 0x3118}
 
 
@@ -172,7 +192,13 @@ def _smem_operands(instruction: MachineInstruction) -> list[str]:
     result = []
     for slot, operand in zip(row.slots, instruction.operands, strict=True):
         if slot.name != "soffset":
-            result.append(str(operand) if isinstance(operand, Register) else spell(operand.value) if isinstance(operand, Immediate) else "")
+            result.append(
+                str(operand)
+                if isinstance(operand, Register)
+                else spell(operand.value)
+                if isinstance(operand, Immediate)
+                else ""
+            )
             continue
         constant = f"-0x{-offset:x}" if offset < 0 else f"0x{offset:x}"
         if "prefetch" in row.mnemonic:
@@ -299,12 +325,25 @@ def dpp_control(control: int, generation: str) -> str:
     """A DPP control as LLVM writes it."""
     if control < 0x100:
         return "quad_perm:[" + ",".join(str(control >> 2 * lane & 3) for lane in range(4)) + "]"
-    names = {0x130: "wave_shl:1", 0x134: "wave_rol:1", 0x138: "wave_shr:1", 0x13C: "wave_ror:1", 0x140: "row_mirror",
-             0x141: "row_half_mirror", 0x142: "row_bcast:15", 0x143: "row_bcast:31"}  # fmt: skip
+    names = {
+        0x130: "wave_shl:1",
+        0x134: "wave_rol:1",
+        0x138: "wave_shr:1",
+        0x13C: "wave_ror:1",
+        0x140: "row_mirror",
+        0x141: "row_half_mirror",
+        0x142: "row_bcast:15",
+        0x143: "row_bcast:31",
+    }
     if control in names:
         return names[control]
-    kinds = {0x10: "row_shl", 0x11: "row_shr", 0x12: "row_ror", 0x15: "row_share" if generation != "gfx9.4" else "row_newbcast",
-             0x16: "row_xmask"}  # fmt: skip
+    kinds = {
+        0x10: "row_shl",
+        0x11: "row_shr",
+        0x12: "row_ror",
+        0x15: "row_share" if generation != "gfx9.4" else "row_newbcast",
+        0x16: "row_xmask",
+    }
     return f"{kinds[control >> 4]}:{control & 15}"
 
 
@@ -347,7 +386,9 @@ def _vop_modifiers(instruction: MachineInstruction, encoding: Encoding) -> list[
             result.append(f" dst_sel:{_SELECTS[instruction.modifier('dst_sel')]}")
         if "dst_unused" in names:
             result.append(f" dst_unused:{_UNUSED[instruction.modifier('dst_unused')]}")
-        result += [f" {name}:{_SELECTS[instruction.modifier(name)]}" for name in ("src0_sel", "src1_sel") if name in names]
+        result += [
+            f" {name}:{_SELECTS[instruction.modifier(name)]}" for name in ("src0_sel", "src1_sel") if name in names
+        ]
     return result
 
 

@@ -1,12 +1,13 @@
 """Source codes and register fields: which number stands for which register or constant, per generation.
 
-Facts: the table of scalar source operands in AMD's instruction set documents. ``m0`` and ``null`` differ between the generations, and only
+Facts: the table of scalar source operands in AMD's instruction set documents. ``m0`` and ``null`` differ between the
+generations, and only
 gfx9.4 has ``flat_scratch`` and ``xnack_mask``.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 from loom.target.amdgpu.machine import Inline, Operand, Register
 
@@ -35,12 +36,13 @@ def sgpr_alignment(units: int) -> int:
     return 1 if units == 1 else 2 if units == 2 else 4
 
 
-@lru_cache(maxsize=None)
+@cache
 def scalar_operand(generation: str, code: int, units: int) -> Operand | None:
     """What source code 0…254 means in an operand of ``units`` registers.
 
     Returns:
-        The register or inline constant; ``None`` if there is no such thing: a reserved code, a misaligned tuple, or one that
+        The register or inline constant; ``None`` if there is no such thing: a reserved code, a misaligned tuple, or
+        one that
         runs past the end of its bank. 255 (a literal follows) is not a register and gives ``None`` too.
     """
     alignment = sgpr_alignment(units)

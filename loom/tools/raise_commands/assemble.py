@@ -19,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE.s", help="assembly source, - for stdin")
     parser.add_argument("--output", "-o", metavar="FILE", help="where the code object goes, - for stdout")
     parser.add_argument("--target", metavar="PROCESSOR", help="processor, for sources without .amdgcn_target")
-    parser.add_argument("--wave-size", type=int, choices=(32, 64), help="lanes of a wave (default: what the source says)")
+    parser.add_argument(
+        "--wave-size", type=int, choices=(32, 64), help="lanes of a wave (default: what the source says)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document about what was written")
 
 

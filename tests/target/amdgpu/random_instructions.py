@@ -84,7 +84,9 @@ class Generator:
         if body[0] in "ui" and body[1:].isdigit():
             bits = int(body[1:])
             if kind == "delay_alu":
-                return Immediate(self.random.randrange(12) | self.random.randrange(6) << 4 | self.random.randrange(12) << 7)
+                return Immediate(
+                    self.random.randrange(12) | self.random.randrange(6) << 4 | self.random.randrange(12) << 7
+                )
             if kind == "depctr":
                 return Immediate(self.random.randrange(65536) & 0xFF9F)
             if bits == 8:
@@ -135,7 +137,9 @@ class Generator:
         for index, text in enumerate(encoding.codecs):
             body = text.partition("@")[0]
             vaddr = result[index]
-            if body == "global_vaddr" and OFF in (result[i] for i, c in enumerate(encoding.codecs) if c.startswith("global_saddr")):
+            if body == "global_vaddr" and OFF in (
+                result[i] for i, c in enumerate(encoding.codecs) if c.startswith("global_saddr")
+            ):
                 result[index] = Register("vgpr", vaddr.index, 2)
             if body == "scratch_vaddr" and self.random.random() < 0.3:
                 result[index] = OFF
@@ -168,7 +172,9 @@ class Generator:
                 if value:
                     modifiers[selector] = value
                 index = encoding.row.slot_index(name)
-                result[index] = Register(self.random.choice(("vgpr", "agpr")), 2 * self.random.randrange(100), MATRIX_UNITS[value])
+                result[index] = Register(
+                    self.random.choice(("vgpr", "agpr")), 2 * self.random.randrange(100), MATRIX_UNITS[value]
+                )
         if encoding.format.name == "VOPDX" or encoding.format.name == "VOPDY":
             result[0] = Register("vgpr", result[0].index & ~1 | (encoding.format.name == "VOPDY"), 1)
         return tuple(result)

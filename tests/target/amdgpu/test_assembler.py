@@ -69,7 +69,7 @@ k:
 	s_mov_b32 s5, (end-k)/4
 	s_mov_b32 s6, end-k
 	/* a comment
-	   over lines */ s_branch end
+	over lines */ s_branch end
 1:	s_waitcnt vmcnt(0) & lgkmcnt(0)
 	v_cmp_gt_u32 vcc_lo, s9, v0
 	v_cndmask_b32 v0, v1, v2, vcc_lo
@@ -96,13 +96,19 @@ end:
 """
 
 
-def _reference(source: str, directory: Path, processor: str, oracle: Callable[[str], str], version: int = 5) -> code_object.CodeObject:
+def _reference(
+    source: str, directory: Path, processor: str, oracle: Callable[[str], str], version: int = 5
+) -> code_object.CodeObject:
     """What llvm-mc and lld make of a source."""
     (directory / "in.s").write_text(source, encoding="utf-8")
     subprocess.run(
         [oracle("llvm-mc-22"), "-triple=amdgcn-amd-amdhsa", f"-mcpu={processor}", f"--amdhsa-code-object-version={version}", "-filetype=obj",
          "-o", str(directory / "out.o"), str(directory / "in.s")], check=True, capture_output=True)  # fmt: skip
-    subprocess.run([oracle("ld.lld-22"), "-shared", "-o", str(directory / "out.hsaco"), str(directory / "out.o")], check=True, capture_output=True)
+    subprocess.run(
+        [oracle("ld.lld-22"), "-shared", "-o", str(directory / "out.hsaco"), str(directory / "out.o")],
+        check=True,
+        capture_output=True,
+    )
     return code_object.read((directory / "out.hsaco").read_bytes())
 
 
@@ -112,7 +118,9 @@ def test_macros_expressions_and_data(oracle: Callable[[str], str], tmp_path: Pat
     made = assemble(source, "macros.s")
     assert made.text == expected.text
     assert made.kernels[0].code == expected.kernels[0].code
-    assert replace(made.kernels[0].descriptor, code_entry_offset=0) == replace(expected.kernels[0].descriptor, code_entry_offset=0)
+    assert replace(made.kernels[0].descriptor, code_entry_offset=0) == replace(
+        expected.kernels[0].descriptor, code_entry_offset=0
+    )
 
 
 # The default of this directive on gfx11 changed from 0 (LLVM 19, which made tests/native) to 1; this tool keeps 0 there.
@@ -133,7 +141,9 @@ _DESCRIPTORS = [
 
 
 @pytest.mark.parametrize(("processor", "vgprs", "sgprs", "extra"), _DESCRIPTORS)
-def test_descriptors_are_llvms(processor: str, vgprs: int, sgprs: int, extra: str, oracle: Callable[[str], str], tmp_path: Path) -> None:
+def test_descriptors_are_llvms(
+    processor: str, vgprs: int, sgprs: int, extra: str, oracle: Callable[[str], str], tmp_path: Path
+) -> None:
     source = (
         f'\t.amdgcn_target "amdgcn-amd-amdhsa--{processor}"\n\t.text\n\t.globl k\n\t.p2align 8\n\t.type k,@function\nk:\n\ts_endpgm\n'
         + _KERNEL.format(name="k", vgprs=vgprs, sgprs=sgprs, extra=extra)
@@ -141,20 +151,28 @@ def test_descriptors_are_llvms(processor: str, vgprs: int, sgprs: int, extra: st
     version = 6 if processor.endswith("generic") else 5
     expected = _reference(source, tmp_path, processor, oracle, version)
     made = assemble(source, "d.s")
-    assert replace(made.kernels[0].descriptor, code_entry_offset=0) == replace(expected.kernels[0].descriptor, code_entry_offset=0)
-    assert (made.processor, made.xnack, made.sramecc, made.abi_version) == (expected.processor, expected.xnack, expected.sramecc, expected.abi_version)
+    assert replace(made.kernels[0].descriptor, code_entry_offset=0) == replace(
+        expected.kernels[0].descriptor, code_entry_offset=0
+    )
+    assert (made.processor, made.xnack, made.sramecc, made.abi_version) == (
+        expected.processor,
+        expected.xnack,
+        expected.sramecc,
+        expected.abi_version,
+    )
 
 
 @pytest.mark.parametrize("target", ["gfx942:sramecc+:xnack-", "gfx942:xnack+", "gfx950:sramecc-"])
 def test_target_id_settings(target: str, oracle: Callable[[str], str], tmp_path: Path) -> None:
-    source = (
-        f'\t.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n\t.text\nk:\n\ts_endpgm\n'
-        + _KERNEL.format(name="k", vgprs=4, sgprs=4, extra=".amdhsa_accum_offset 4")
+    source = f'\t.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n\t.text\nk:\n\ts_endpgm\n' + _KERNEL.format(
+        name="k", vgprs=4, sgprs=4, extra=".amdhsa_accum_offset 4"
     )
     made = assemble(source, "t.s")
     assert made.target_id == f"amdgcn-amd-amdhsa--{target}"
     (tmp_path / "made.hsaco").write_bytes(code_object.write(made))
-    done = subprocess.run([oracle("llvm-readobj-22"), "-h", str(tmp_path / "made.hsaco")], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [oracle("llvm-readobj-22"), "-h", str(tmp_path / "made.hsaco")], capture_output=True, text=True, check=True
+    )
     for name, setting in (("XNACK", made.xnack), ("SRAMECC", made.sramecc)):
         assert f"EF_AMDGPU_FEATURE_{name}_{str(setting).upper()}_V4" in done.stdout
 
@@ -164,7 +182,17 @@ def test_compiled_assembly(oracle: Callable[[str], str], tmp_path: Path) -> None
     clang = oracle("clang-22")
     source = Path(__file__).resolve().parents[2] / "native/clang/src/softmax.cl"
     for processor in ("gfx1100", "gfx1201", "gfx942"):
-        common = [clang, "-target", "amdgcn-amd-amdhsa", f"-mcpu={processor}", "-O3", "-nogpulib", "-cl-std=CL2.0", "-mcode-object-version=5", str(source)]
+        common = [
+            clang,
+            "-target",
+            "amdgcn-amd-amdhsa",
+            f"-mcpu={processor}",
+            "-O3",
+            "-nogpulib",
+            "-cl-std=CL2.0",
+            "-mcode-object-version=5",
+            str(source),
+        ]
         subprocess.run([*common, "-S", "-o", str(tmp_path / "a.s")], check=True, capture_output=True)
         made = assemble((tmp_path / "a.s").read_text(encoding="utf-8"), "a.s")
         expected = _reference((tmp_path / "a.s").read_text(encoding="utf-8"), tmp_path, processor, oracle)
@@ -197,7 +225,12 @@ _ERRORS = [
     ("v_mov_b32 v0, 1/0", "ASM/002", 16, "division by zero"),
     ("v_add_f16 v200.l, v1.l, v2.h", "", 0, ""),
     ("v_dual_add_f32 v0, v1, v2 :: v_dual_mul_f32 v2, v4, v5", "ENCODE/007", 1, "one even and one odd register"),
-    ("global_load_b32 v0, v1, s[0:1] offset:5000", "ENCODE/002", 1, "offset of global_load_b32 ranges from -4096 to 4095"),
+    (
+        "global_load_b32 v0, v1, s[0:1] offset:5000",
+        "ENCODE/002",
+        1,
+        "offset of global_load_b32 ranges from -4096 to 4095",
+    ),
 ]
 
 

@@ -31,28 +31,39 @@ def _small(processor: str) -> code_object.CodeObject:
                 ".group_segment_fixed_size": 0, ".private_segment_fixed_size": 0, ".sgpr_count": 8, ".vgpr_count": 4, ".max_flat_workgroup_size": 64,
                 ".args": [{".offset": 0, ".size": 8, ".value_kind": "global_buffer", ".address_space": "global"}]}  # fmt: skip
     top = {"amdhsa.target": f"amdgcn-amd-amdhsa--{processor}", "amdhsa.version": [1, 2]}
-    kernels = [Kernel("k", bytes.fromhex(END[generation]), descriptor, metadata), Kernel("other", bytes.fromhex(END[generation]) * 3, descriptor)]
+    kernels = [
+        Kernel("k", bytes.fromhex(END[generation]), descriptor, metadata),
+        Kernel("other", bytes.fromhex(END[generation]) * 3, descriptor),
+    ]
     return code_object.build(processor, kernels, metadata=top)
 
 
 @pytest.mark.parametrize("processor", list(PROCESSORS))
-def test_every_processor_is_written_as_llvm_reads_it(processor: str, oracle: Callable[[str], str], tmp_path: Path) -> None:
+def test_every_processor_is_written_as_llvm_reads_it(
+    processor: str, oracle: Callable[[str], str], tmp_path: Path
+) -> None:
     readobj, objdump = oracle("llvm-readobj-22"), oracle("llvm-objdump-22")
     made = _small(processor)
     data = code_object.write(made)
     assert code_object.read(data) == made
     path = tmp_path / "k.hsaco"
     path.write_bytes(data)
-    done = subprocess.run([readobj, "-h", "--notes", "--dyn-syms", str(path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [readobj, "-h", "--notes", "--dyn-syms", str(path)], capture_output=True, text=True, check=True
+    )
     assert not done.stderr
     generic = PROCESSORS[processor].is_generic
     assert f"ABIVersion: {4 if generic else 3}" in done.stdout
     assert f"EF_AMDGPU_MACH_AMDGCN_{processor.upper().replace('-', '_')} " in done.stdout
     assert ("EF_AMDGPU_GENERIC_VERSION_V1" in done.stdout) == generic
     assert "amdhsa.kernels" in done.stdout and "global_buffer" in done.stdout
-    names = re.findall(r"Name: (\w+(?:\.kd)?)$", done.stdout, re.MULTILINE) + re.findall(r"Name: (\w+(?:\.kd)?) \(", done.stdout)
+    names = re.findall(r"Name: (\w+(?:\.kd)?)$", done.stdout, re.MULTILINE) + re.findall(
+        r"Name: (\w+(?:\.kd)?) \(", done.stdout
+    )
     assert {"k", "k.kd", "other", "other.kd"} <= set(names)
-    listing = subprocess.run([objdump, "-d", "--disassemble-symbols=k,k.kd,other", str(path)], capture_output=True, text=True, check=True)
+    listing = subprocess.run(
+        [objdump, "-D", "--disassemble-symbols=k,k.kd,other", str(path)], capture_output=True, text=True, check=True
+    )
     assert listing.stdout.count("s_endpgm") == 4
     assert ".amdhsa_kernel k" in listing.stdout and ".amdhsa_kernarg_size 16" in listing.stdout
 
@@ -61,7 +72,12 @@ def test_flags_agree_with_llvms_assembler(oracle: Callable[[str], str], tmp_path
     mc = oracle("llvm-mc-22")
     for name, target in PROCESSORS.items():
         out = tmp_path / "o.o"
-        subprocess.run([mc, "-triple=amdgcn-amd-amdhsa", f"-mcpu={name}", "-filetype=obj", "-o", str(out)], input="s_nop 0\n", text=True, check=True)
+        subprocess.run(
+            [mc, "-triple=amdgcn-amd-amdhsa", f"-mcpu={name}", "-filetype=obj", "-o", str(out)],
+            input="s_nop 0\n",
+            text=True,
+            check=True,
+        )
         flags = elf.parse(out.read_bytes()).flags
         expected = code_object.e_flags(target, "any" if target.xnack else None, "any" if target.sramecc else None)
         assert flags == expected, name
@@ -88,7 +104,13 @@ def _bundle(entries: list[tuple[str, bytes]]) -> bytes:
 
 def test_offload_bundles_plain_and_compressed() -> None:
     gfx12 = (NATIVE / "clang/gfx1201/saxpy.O3.hsaco").read_bytes()
-    bundle = _bundle([("host-x86_64-unknown-linux--", b""), ("hipv4-amdgcn-amd-amdhsa--gfx1100", SAXPY), ("hipv4-amdgcn-amd-amdhsa--gfx1201", gfx12)])
+    bundle = _bundle(
+        [
+            ("host-x86_64-unknown-linux--", b""),
+            ("hipv4-amdgcn-amd-amdhsa--gfx1100", SAXPY),
+            ("hipv4-amdgcn-amd-amdhsa--gfx1201", gfx12),
+        ]
+    )
     packed = zlib.compress(bundle)
     compressed = b"CCOB" + struct.pack("<HHIIQ", 2, 0, 24 + len(packed), len(bundle), 0) + packed
     for data in (bundle, compressed):
@@ -122,14 +144,29 @@ def test_fat_binary(oracle: Callable[[str], str], tmp_path: Path) -> None:
     clang = oracle("clang-22")
     fat = _bundle([("host-x86_64-unknown-linux--", b""), ("hipv4-amdgcn-amd-amdhsa--gfx1100", SAXPY)])
     (tmp_path / "fat.bin").write_bytes(fat)
-    (tmp_path / "fat.s").write_text(f'.section .hip_fatbin,"a",@progbits\n.p2align 12\n.incbin "{tmp_path / "fat.bin"}"\n', encoding="utf-8")
-    subprocess.run([clang, "-target", "x86_64-linux-gnu", "-c", str(tmp_path / "fat.s"), "-o", str(tmp_path / "fat.o")], check=True)
+    (tmp_path / "fat.s").write_text(
+        f'.section .hip_fatbin,"a",@progbits\n.p2align 12\n.incbin "{tmp_path / "fat.bin"}"\n', encoding="utf-8"
+    )
+    subprocess.run(
+        [clang, "-target", "x86_64-linux-gnu", "-c", str(tmp_path / "fat.s"), "-o", str(tmp_path / "fat.o")], check=True
+    )
     assert code_object.read((tmp_path / "fat.o").read_bytes()) == code_object.read(SAXPY)
 
 
 def test_relocatable_objects(oracle: Callable[[str], str], tmp_path: Path) -> None:
     source = NATIVE / "asm/gfx1100/saxpy_asm.s"
-    subprocess.run([oracle("llvm-mc-22"), "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1100", "-filetype=obj", "-o", str(tmp_path / "o.o"), str(source)], check=True)
+    subprocess.run(
+        [
+            oracle("llvm-mc-22"),
+            "-triple=amdgcn-amd-amdhsa",
+            "-mcpu=gfx1100",
+            "-filetype=obj",
+            "-o",
+            str(tmp_path / "o.o"),
+            str(source),
+        ],
+        check=True,
+    )
     found = code_object.read((tmp_path / "o.o").read_bytes())
     assert found.kernel("saxpy_asm").code == code_object.read(SAXPY).kernel().code
 

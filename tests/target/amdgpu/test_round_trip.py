@@ -69,11 +69,21 @@ def test_llvm_accepts_what_is_written(name: str, oracle: Callable[[str], str], t
     original = NATIVE / name
     written = tmp_path / "written.hsaco"
     written.write_bytes(code_object.write(code_object.read(original.read_bytes())))
-    read = subprocess.run([readobj, "-h", "-S", "-l", "-d", "--dyn-syms", "--notes", "--hash-table", str(written)], capture_output=True, text=True, check=False)
+    read = subprocess.run(
+        [readobj, "-h", "-S", "-l", "-d", "--dyn-syms", "--notes", "--hash-table", str(written)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert read.returncode == 0 and not read.stderr, read.stderr
 
     def listing(path: Path) -> list[str]:
-        done = subprocess.run([objdump, "-d", "--no-addresses", "--no-show-raw-insn", str(path)], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [objdump, "-d", "--no-addresses", "--no-show-raw-insn", str(path)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert not done.stderr
         return [line.split("//")[0].strip() for line in done.stdout.split("\n") if line.startswith("\t")]
 

@@ -27,14 +27,22 @@ def _inline_float_in_16_bit_integer(instruction: MachineInstruction) -> bool:
     assembles that text to a literal."""
     scalar = instruction.mnemonic.startswith("s_cmp_")
     for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True):
-        if isinstance(operand, Inline) and operand.is_float and (slot.type in ("i16", "u16", "b16") or (scalar and slot.type == "f16")):
+        if (
+            isinstance(operand, Inline)
+            and operand.is_float
+            and (slot.type in ("i16", "u16", "b16") or (scalar and slot.type == "f16"))
+        ):
             return True
     return False
 
 
 def _cndmask_dpp(instruction: MachineInstruction) -> bool:
     """LLVM prints the absolute-value bars of ``v_cndmask_b32_dpp`` around src1 and VCC together."""
-    return instruction.mnemonic == "v_cndmask_b32" and instruction.form in ("dpp16", "dpp8", "sdwa") and "abs" in instruction.modifiers
+    return (
+        instruction.mnemonic == "v_cndmask_b32"
+        and instruction.form in ("dpp16", "dpp8", "sdwa")
+        and "abs" in instruction.modifiers
+    )
 
 
 def _cndmask_b16(instruction: MachineInstruction) -> bool:
@@ -49,7 +57,12 @@ def _bits_without_names(instruction: MachineInstruction) -> bool:
     return "(" not in print_instruction(instruction)
 
 
-ASYMMETRIES: tuple[Callable[[MachineInstruction], bool], ...] = (_inline_float_in_16_bit_integer, _cndmask_dpp, _cndmask_b16, _bits_without_names)
+ASYMMETRIES: tuple[Callable[[MachineInstruction], bool], ...] = (
+    _inline_float_in_16_bit_integer,
+    _cndmask_dpp,
+    _cndmask_b16,
+    _bits_without_names,
+)
 
 
 def _excused(instruction: MachineInstruction) -> bool:
@@ -101,7 +114,9 @@ def test_every_encoding_agrees_with_llvm(generation: str, oracle: Callable[[str]
             same = (back.row, back.form, back.operands, back.modifiers, back.raw, back.size)
             expected = (instruction.row, instruction.form, instruction.operands, instruction.modifiers, 0, len(code))
             if same != expected:
-                wrong.append(f"{name} {code.hex()}: decoded as {back.operands} {back.modifiers}, made from {instruction.operands} {instruction.modifiers}")
+                wrong.append(
+                    f"{name} {code.hex()}: decoded as {back.operands} {back.modifiers}, made from {instruction.operands} {instruction.modifiers}"
+                )
                 continue
             text = print_instruction(instruction)
             if answer is None:
@@ -167,7 +182,7 @@ def test_text_assembles_to_the_bytes_in_llvm_and_here(generation: str, oracle: C
     texts = [print_instruction(instruction) for instruction, _ in pairs]
     assembled = probe.assemble(name, generation, texts)
     refused = 0
-    for (instruction, code), text, theirs in zip(pairs, texts, assembled, strict=True):
+    for (_, code), text, theirs in zip(pairs, texts, assembled, strict=True):
         try:
             ours = coder.encode(parse_instruction(text, name, _wave(name)))
         except LoomError as failure:

@@ -3,7 +3,8 @@
     assemble(source, file_name, processor=None)   → CodeObject
     parse_instruction(text, processor)            → MachineInstruction
 
-Instructions in LLVM's syntax, labels, expressions, macros (``.macro .rept .irp .if .set``), data and alignment directives, kernel descriptors
+Instructions in LLVM's syntax, labels, expressions, macros (``.macro .rept .irp .if .set``), data and alignment
+directives, kernel descriptors
 (``.amdhsa_kernel``) and metadata (``.amdgpu_metadata``). Errors are ``ASM/…`` diagnostics with line and column.
 """
 

@@ -14,8 +14,7 @@ from loom.target.amdgpu.assembler.expressions import Cursor, Unresolved, failure
 from loom.target.amdgpu.assembler.instructions import Deferred, InstructionParser
 from loom.target.amdgpu.assembler.kernel_directives import is_known, make_descriptor
 from loom.target.amdgpu.assembler.macros import Line, Macro
-from loom.target.amdgpu.code_object import ABI_V5, ABI_V6, CodeObject, Kernel, with_entry_offsets
-from loom.target.amdgpu.code_object import layout_addresses
+from loom.target.amdgpu.code_object import ABI_V5, ABI_V6, CodeObject, Kernel, layout_addresses, with_entry_offsets
 from loom.target.amdgpu.descriptor import SIZE as DESCRIPTOR_SIZE
 from loom.target.amdgpu.encoder import encoder
 from loom.target.amdgpu.machine import BranchTarget, Literal, MachineInstruction
@@ -25,13 +24,43 @@ from loom.target.amdgpu.processors import processor as find_processor
 _EXPANSION_LIMIT = 2_000_000
 _SIZE_LIMIT = 1 << 28
 _SECTION_STRIDE = 1 << 40
-_DATA = {".byte": 1, ".short": 2, ".hword": 2, ".2byte": 2, ".value": 2, ".long": 4, ".int": 4, ".4byte": 4, ".word": 2, ".quad": 8,
-         ".8byte": 8}  # fmt: skip
+_DATA = {
+    ".byte": 1,
+    ".short": 2,
+    ".hword": 2,
+    ".2byte": 2,
+    ".value": 2,
+    ".long": 4,
+    ".int": 4,
+    ".4byte": 4,
+    ".word": 2,
+    ".quad": 8,
+    ".8byte": 8,
+}
 _FLOAT_DATA = {".float": 32, ".single": 32, ".double": 64, ".half": 16}
 _IGNORED = frozenset(
-    (".file", ".loc", ".ident", ".addrsig", ".addrsig_sym", ".local", ".hidden", ".protected", ".internal", ".cfi_startproc", ".cfi_endproc",
-     ".cfi_sections", ".altmacro", ".noaltmacro", ".amdgpu_hsa_kernel", ".amdhsa_code_object_version", ".previous", ".popsection", ".reloc")
-)  # fmt: skip
+    (
+        ".file",
+        ".loc",
+        ".ident",
+        ".addrsig",
+        ".addrsig_sym",
+        ".local",
+        ".hidden",
+        ".protected",
+        ".internal",
+        ".cfi_startproc",
+        ".cfi_endproc",
+        ".cfi_sections",
+        ".altmacro",
+        ".noaltmacro",
+        ".amdgpu_hsa_kernel",
+        ".amdhsa_code_object_version",
+        ".previous",
+        ".popsection",
+        ".reloc",
+    )
+)
 
 
 @dataclass(slots=True)
@@ -101,7 +130,9 @@ class _Assembler:
 
     def _address(self, label: _Label) -> int:
         if self.layout is not None:
-            base = {".text": self.layout[1], ".rodata": self.layout[0] + DESCRIPTOR_SIZE * len(self.kernels)}.get(label.section.name)
+            base = {".text": self.layout[1], ".rodata": self.layout[0] + DESCRIPTOR_SIZE * len(self.kernels)}.get(
+                label.section.name
+            )
             if base is not None:
                 return base + label.offset
         return (label.section.index + 1) * _SECTION_STRIDE + label.offset
@@ -162,7 +193,9 @@ class _Assembler:
             self._assign(match[1], Cursor(tokenize(text, line.location, match.end()), line.location))
             return index + 1
         if lowered.startswith("."):
-            self._directive(lowered, Cursor(tokenize(text, line.location, column + len(word)), line.location), line, column)
+            self._directive(
+                lowered, Cursor(tokenize(text, line.location, column + len(word)), line.location), line, column
+            )
             return index + 1
         self._instruction(text, line.location, column)
         return index + 1
@@ -242,7 +275,12 @@ class _Assembler:
 
     def _target(self, location: Location) -> Processor:
         if self.target is None:
-            raise error("the processor is not known", "ASM/013", location, hint="begin with .amdgcn_target or name it on the command line")
+            raise error(
+                "the processor is not known",
+                "ASM/013",
+                location,
+                hint="begin with .amdgcn_target or name it on the command line",
+            )
         return self.target
 
     # Directives
@@ -319,7 +357,9 @@ class _Assembler:
             raise failure(f"'{text}' is no amdhsa target", cursor.location, column, "ASM/013")
         target = find_processor(match[1].lstrip("-"))
         if self.target is not None and self.target is not target:
-            raise failure(f"the source is for {target.name}, not {self.target.name}", cursor.location, column, "ASM/013")
+            raise failure(
+                f"the source is for {target.name}, not {self.target.name}", cursor.location, column, "ASM/013"
+            )
         self.target = target
         for setting in match[2].split(":")[1:]:
             value = "on" if setting.endswith("+") else "off"
@@ -374,14 +414,16 @@ class _Assembler:
     def _align(self, name: str, cursor: Cursor) -> None:
         value = self.evaluate(cursor)
         power = name.startswith(".p2align")
-        if power and not 0 <= value <= 16 or not power and (value < 0 or value & (value - 1) or value > 65536):
+        if (power and not 0 <= value <= 16) or (not power and (value < 0 or value & (value - 1) or value > 65536)):
             raise cursor.fail(f"{value} is no alignment", "ASM/018")
         alignment = (1 << value if power else value) or 1
         width = {"l": 4, "w": 2}.get(name[-1] if name[-1] in "lw" else "", 1)
         pattern: bytes | None = None
         most = alignment
         if cursor.accept(",") and cursor.token.text != ",":
-            pattern = (self.evaluate(cursor) & (1 << 8 * width) - 1).to_bytes(width, "little") if not cursor.done else None
+            pattern = (
+                (self.evaluate(cursor) & (1 << 8 * width) - 1).to_bytes(width, "little") if not cursor.done else None
+            )
         if cursor.accept(","):
             most = self.evaluate(cursor)
         missing = -len(self.section.data) % alignment
@@ -481,10 +523,14 @@ class _Assembler:
             parts = [part.strip().strip('"') for part in rest.split(",", 1)]
             return (len(parts) == 2 and parts[0] == parts[1]) == (word in (".ifc", ".ifeqs"))
         value = self.evaluate(Cursor(tokenize(text, line.location, start), line.location))
-        comparisons: dict[str, Callable[[int], bool]] = {
-            ".ifeq": lambda v: v == 0, ".ifge": lambda v: v >= 0, ".ifgt": lambda v: v > 0, ".ifle": lambda v: v <= 0, ".iflt": lambda v: v < 0,
-        }  # fmt: skip
-        return comparisons.get(word, lambda v: v != 0)(value)
+        comparisons = {
+            ".ifeq": value == 0,
+            ".ifge": value >= 0,
+            ".ifgt": value > 0,
+            ".ifle": value <= 0,
+            ".iflt": value < 0,
+        }
+        return comparisons.get(word, value != 0)
 
     def _stray(self, lines: list[Line], index: int, line: Line, text: str) -> int:
         word = text.split()[0]
@@ -533,7 +579,9 @@ class _Assembler:
             mark = getattr(problem, "problem_mark", None)
             where = start + mark.line + 1 if mark is not None else start
             message = getattr(problem, "problem", None) or str(problem)
-            raise error(f"the metadata is no valid YAML: {message}", "ASM/019", Location(self.file_name, where, 1)) from None
+            raise error(
+                f"the metadata is no valid YAML: {message}", "ASM/019", Location(self.file_name, where, 1)
+            ) from None
         if not isinstance(value, dict):
             raise failure("the metadata is not a map", line.location, 0, "ASM/019")
         self.metadata = value
@@ -547,11 +595,22 @@ class _Assembler:
         """Lay out, resolve, and make the code object."""
         target = self._target(Location(self.file_name, max(len(self.raw_lines), 1), 1))
         for name in self.sections:
-            if name not in (".text", ".rodata") and self.sections[name].data and not name.startswith((".AMDGPU", ".note", ".debug", ".comment")):
-                raise error(f"contents of section '{name}' have no place in the code object: .text and .rodata have", "ASM/020",
-                            Location(self.file_name, 1))  # fmt: skip
+            if (
+                name not in (".text", ".rodata")
+                and self.sections[name].data
+                and not name.startswith((".AMDGPU", ".note", ".debug", ".comment"))
+            ):
+                raise error(
+                    f"contents of section '{name}' have no place in the code object: .text and .rodata have",
+                    "ASM/020",
+                    Location(self.file_name, 1),
+                )
         entries = self.metadata.get("amdhsa.kernels", [])
-        by_symbol = {str(e.get(".symbol", f"{e.get('.name')}.kd")): e for e in entries if isinstance(e, dict)} if isinstance(entries, list) else {}
+        by_symbol = (
+            {str(e.get(".symbol", f"{e.get('.name')}.kd")): e for e in entries if isinstance(e, dict)}
+            if isinstance(entries, list)
+            else {}
+        )
         rest = {key: value for key, value in self.metadata.items() if key != "amdhsa.kernels"}
         text = self.sections[".text"]
         kernels = []
@@ -560,7 +619,16 @@ class _Assembler:
             if label is None or label.section is not text:
                 raise error(f"the kernel's code '{name}' is not defined in .text", "ASM/009", location)
             descriptor = make_descriptor(values, target, location, self.xnack in (None, "on"))
-            kernels.append(Kernel(name, bytes(self._size_of(name, label)), descriptor, by_symbol.get(f"{name}.kd", {}), label.offset, target.generation))
+            kernels.append(
+                Kernel(
+                    name,
+                    bytes(self._size_of(name, label)),
+                    descriptor,
+                    by_symbol.get(f"{name}.kd", {}),
+                    label.offset,
+                    target.generation,
+                )
+            )
         kernels.sort(key=lambda item: (item.offset, item.name))
         default = ABI_V6 if target.is_generic else ABI_V5
         rodata = self.sections.get(".rodata")
@@ -578,14 +646,22 @@ class _Assembler:
         for fixup in self.fixups:
             code = fixup.make()
             fixup.section.data[fixup.offset : fixup.offset + len(code)] = code
-        finished = tuple(replace(item, code=bytes(text.data[item.offset : item.offset + len(item.code)])) for item in kernels)
-        result = replace(result, kernels=finished, text=bytes(text.data), constants=bytes(rodata.data) if rodata is not None else b"")
+        finished = tuple(
+            replace(item, code=bytes(text.data[item.offset : item.offset + len(item.code)])) for item in kernels
+        )
+        result = replace(
+            result, kernels=finished, text=bytes(text.data), constants=bytes(rodata.data) if rodata is not None else b""
+        )
         return with_entry_offsets(result)
 
     def _size_of(self, name: str, label: _Label) -> int:
         entry = self.sizes.get(name)
         if entry is None:
-            others = [other.offset for key, other in self.labels.items() if key in self.functions and other.offset > label.offset]
+            others = [
+                other.offset
+                for key, other in self.labels.items()
+                if key in self.functions and other.offset > label.offset
+            ]
             return min(others, default=len(label.section.data)) - label.offset
         rest, location, column, here = entry
         current = self.lookup
@@ -609,16 +685,38 @@ _BLOCKS: dict[str, _Block] = {
     ".macro": _Assembler._macro,
     **dict.fromkeys((".rept", ".rep", ".irp", ".irpc"), _Assembler._repeat),
     **dict.fromkeys(
-        (".if", ".ifdef", ".ifndef", ".ifnotdef", ".ifb", ".ifnb", ".ifc", ".ifnc", ".ifeqs", ".ifnes", ".ifeq", ".ifne", ".ifge", ".ifgt", ".ifle", ".iflt"),
+        (
+            ".if",
+            ".ifdef",
+            ".ifndef",
+            ".ifnotdef",
+            ".ifb",
+            ".ifnb",
+            ".ifc",
+            ".ifnc",
+            ".ifeqs",
+            ".ifnes",
+            ".ifeq",
+            ".ifne",
+            ".ifge",
+            ".ifgt",
+            ".ifle",
+            ".iflt",
+        ),
         _Assembler._condition,
     ),
-    **dict.fromkeys((".endif", ".else", ".elseif", ".endr", ".endm", ".endmacro", ".end_amdhsa_kernel", ".end_amdgpu_metadata"), _Assembler._stray),
+    **dict.fromkeys(
+        (".endif", ".else", ".elseif", ".endr", ".endm", ".endmacro", ".end_amdhsa_kernel", ".end_amdgpu_metadata"),
+        _Assembler._stray,
+    ),
     ".amdhsa_kernel": _Assembler._kernel,
     ".amdgpu_metadata": _Assembler._yaml,
 }
 
 
-def assemble(source: str, file_name: str = "<text>", processor: str | None = None, wave_size: int | None = None) -> CodeObject:
+def assemble(
+    source: str, file_name: str = "<text>", processor: str | None = None, wave_size: int | None = None
+) -> CodeObject:
     """Assemble a source file into a code object; write it with :func:`loom.target.amdgpu.code_object.write`.
 
     Args:

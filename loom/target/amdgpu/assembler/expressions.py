@@ -124,7 +124,9 @@ class Cursor:
         """Read ``text`` or fail."""
         token = self.token
         if not self.accept(text):
-            raise self.fail(f"expected '{text}'" + (f", found '{token.text}'" if token.text else " at the end of the line"))
+            raise self.fail(
+                f"expected '{text}'" + (f", found '{token.text}'" if token.text else " at the end of the line")
+            )
         return token
 
     def fail(self, message: str, code: str = "ASM/001", hint: str | None = None) -> LoomError:

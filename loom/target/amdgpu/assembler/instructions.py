@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from loom.diagnostics import Location, LoomError, error
-from loom.target.amdgpu.assembler.expressions import Cursor, Unresolved, failure, float_bits, tokenize
+from loom.target.amdgpu.assembler.expressions import Cursor, Token, Unresolved, failure, float_bits, tokenize
 from loom.target.amdgpu.immediates import (
     WAITCNT,
     delay_value,
@@ -72,21 +72,51 @@ _HINTS = {
     "STORE": {"RT": 0, "NT": 1, "HT": 2, "WB": 3, "BYPASS": 3, "NT_RT": 4, "RT_NT": 5, "NT_HT": 6, "NT_WB": 7},
     "ATOMIC": {"RT": 0, "RETURN": 1, "RT_RETURN": 1, "NT": 2, "NT_RETURN": 3, "CASCADE_RT": 4, "CASCADE_NT": 6},
 }
-_DPP_BASES = {"row_shl": 0x100, "row_shr": 0x110, "row_ror": 0x120, "row_share": 0x150, "row_newbcast": 0x150, "row_xmask": 0x160}
+_DPP_BASES = {
+    "row_shl": 0x100,
+    "row_shr": 0x110,
+    "row_ror": 0x120,
+    "row_share": 0x150,
+    "row_newbcast": 0x150,
+    "row_xmask": 0x160,
+}
 _DPP_FIXED = {"wave_shl": 0x130, "wave_rol": 0x134, "wave_shr": 0x138, "wave_ror": 0x13C}
 _INLINE_32 = {Inline(code).bits("f32"): code for code in INLINE_FLOATS}
 _INLINE_16 = {Inline(code).bits("f16"): code for code in INLINE_FLOATS}
 _INLINE_64 = {Inline(code).bits("f64"): code for code in INLINE_FLOATS}
 
 _NAMED = {
-    "vcc": ("vcc", 0, 2), "vcc_lo": ("vcc", 0, 1), "vcc_hi": ("vcc", 1, 1),
-    "exec": ("exec", 0, 2), "exec_lo": ("exec", 0, 1), "exec_hi": ("exec", 1, 1),
-    "flat_scratch": ("flat_scratch", 0, 2), "flat_scratch_lo": ("flat_scratch", 0, 1), "flat_scratch_hi": ("flat_scratch", 1, 1),
-    "xnack_mask": ("xnack_mask", 0, 2), "xnack_mask_lo": ("xnack_mask", 0, 1), "xnack_mask_hi": ("xnack_mask", 1, 1),
-    "m0": ("m0", 0, 1), "null": ("null", 0, 1), "off": ("off", 0, 0),
-    **{f"{prefix}{name}": (name, 0, 1) for prefix in ("", "src_") for name in (
-        "scc", "vccz", "execz", "shared_base", "shared_limit", "private_base", "private_limit", "pops_exiting_wave_id", "lds_direct")},
-}  # fmt: skip
+    "vcc": ("vcc", 0, 2),
+    "vcc_lo": ("vcc", 0, 1),
+    "vcc_hi": ("vcc", 1, 1),
+    "exec": ("exec", 0, 2),
+    "exec_lo": ("exec", 0, 1),
+    "exec_hi": ("exec", 1, 1),
+    "flat_scratch": ("flat_scratch", 0, 2),
+    "flat_scratch_lo": ("flat_scratch", 0, 1),
+    "flat_scratch_hi": ("flat_scratch", 1, 1),
+    "xnack_mask": ("xnack_mask", 0, 2),
+    "xnack_mask_lo": ("xnack_mask", 0, 1),
+    "xnack_mask_hi": ("xnack_mask", 1, 1),
+    "m0": ("m0", 0, 1),
+    "null": ("null", 0, 1),
+    "off": ("off", 0, 0),
+    **{
+        f"{prefix}{name}": (name, 0, 1)
+        for prefix in ("", "src_")
+        for name in (
+            "scc",
+            "vccz",
+            "execz",
+            "shared_base",
+            "shared_limit",
+            "private_base",
+            "private_limit",
+            "pops_exiting_wave_id",
+            "lds_direct",
+        )
+    },
+}
 
 
 class InstructionParser:
@@ -98,7 +128,9 @@ class InstructionParser:
         self.table: Table = table(self.generation)
         self.wave_size = wave_size
 
-    def parse(self, text: str, location: Location, lookup: Lookup, start: int = 0) -> tuple[MachineInstruction, dict[int, Deferred]]:
+    def parse(
+        self, text: str, location: Location, lookup: Lookup, start: int = 0
+    ) -> tuple[MachineInstruction, dict[int, Deferred]]:
         """Parse one instruction; deferred literals by operand index.
 
         Raises:
@@ -165,7 +197,9 @@ class InstructionParser:
     def _operand(self, cursor: Cursor, row: InstructionRow, lookup: Lookup) -> Parsed:
         parsed = Parsed(cursor.token.column)
         token = cursor.token
-        if token.text == "-" and cursor.tokens[cursor.at + 1].text in ("|", "abs") or token.text == "-" and self._register_follows(cursor):
+        if (token.text == "-" and cursor.tokens[cursor.at + 1].text in ("|", "abs")) or (
+            token.text == "-" and self._register_follows(cursor)
+        ):
             cursor.next()
             parsed.negate = True
             token = cursor.token
@@ -175,7 +209,11 @@ class InstructionParser:
             cursor.expect("|")
             parsed.absolute = True
             return parsed
-        if token.kind == "name" and token.text in ("neg", "abs", "sext", "lit") and cursor.tokens[cursor.at + 1].text == "(":
+        if (
+            token.kind == "name"
+            and token.text in ("neg", "abs", "sext", "lit")
+            and cursor.tokens[cursor.at + 1].text == "("
+        ):
             cursor.next()
             cursor.next()
             inner = self._operand(cursor, row, lookup)
@@ -263,7 +301,9 @@ class InstructionParser:
             if cursor.token.text in (".l", ".h"):
                 half = int(cursor.next().text == ".h")
             if last < first:
-                raise failure(f"the register range {first}:{last} runs backwards", cursor.location, token.column, "ASM/004")
+                raise failure(
+                    f"the register range {first}:{last} runs backwards", cursor.location, token.column, "ASM/004"
+                )
             self._check_range(_BANKS[text], first, last - first + 1, token.column, cursor.location)
             return Register(_BANKS[text], first, last - first + 1, half)
         return None
@@ -272,7 +312,12 @@ class InstructionParser:
         limit = {"sgpr": self.target.addressable_sgprs, "ttmp": 16}.get(bank, 256)
         if index < 0 or index + units > limit:
             letter = {"sgpr": "s", "vgpr": "v", "agpr": "a", "ttmp": "ttmp"}[bank]
-            raise failure(f"{letter}{index + units - 1} does not exist: {self.target.name} has {letter}0 to {letter}{limit - 1}", location, column, "ASM/004")
+            raise failure(
+                f"{letter}{index + units - 1} does not exist: {self.target.name} has {letter}0 to {letter}{limit - 1}",
+                location,
+                column,
+                "ASM/004",
+            )
 
     def _register_list(self, cursor: Cursor, lookup: Lookup) -> Register:
         column = cursor.next().column
@@ -305,7 +350,9 @@ class InstructionParser:
                 cursor.accept(",")
             value = function_value(name, arguments, self.generation)
             if value is None:
-                raise failure(f"these are no arguments for {name} on {self.target.name}", cursor.location, column, "ASM/005")
+                raise failure(
+                    f"these are no arguments for {name} on {self.target.name}", cursor.location, column, "ASM/005"
+                )
             return value
         counters = WAITCNT[self.generation]
         waits: dict[str, int] = {}
@@ -325,20 +372,26 @@ class InstructionParser:
             elif base in counters and depctr is None:
                 value = cursor.expression(lookup)
                 limit = waitcnt_limit(base, self.generation)
-                if value > limit and not part.text.endswith("_sat") or value < 0:
-                    raise failure(f"{base} ranges from 0 to {limit}, not {value}", cursor.location, part.column, "ASM/005")
+                if (value > limit and not part.text.endswith("_sat")) or value < 0:
+                    raise failure(
+                        f"{base} ranges from 0 to {limit}, not {value}", cursor.location, part.column, "ASM/005"
+                    )
                 waits[base] = value
             elif (place := depctr_field(part.text)) is not None and depctr is not None:
                 value = cursor.expression(lookup)
                 shift, width = place
                 if not 0 <= value < 1 << width:
-                    raise failure(f"{part.text} ranges from 0 to {(1 << width) - 1}", cursor.location, part.column, "ASM/005")
+                    raise failure(
+                        f"{part.text} ranges from 0 to {(1 << width) - 1}", cursor.location, part.column, "ASM/005"
+                    )
                 depctr = depctr & ~(((1 << width) - 1) << shift) | value << shift
                 used_depctr += 1
             else:
                 raise failure(f"unknown function '{part.text}'", cursor.location, part.column, "ASM/005")
             cursor.expect(")")
-            if cursor.token.text in ("&", "|") or (cursor.token.text == "," and cursor.tokens[cursor.at + 2].text == "("):
+            if cursor.token.text in ("&", "|") or (
+                cursor.token.text == "," and cursor.tokens[cursor.at + 2].text == "("
+            ):
                 cursor.next()
         if used_depctr:
             return (depctr or 0) & 0xFF9F
@@ -346,7 +399,9 @@ class InstructionParser:
 
     # Modifiers
 
-    def _modifier(self, cursor: Cursor, row: InstructionRow, modifiers: dict[str, int], lookup: Lookup, operands: list[Parsed]) -> None:
+    def _modifier(
+        self, cursor: Cursor, row: InstructionRow, modifiers: dict[str, int], lookup: Lookup, operands: list[Parsed]
+    ) -> None:
         token = cursor.next()
         name = token.text
         if name in _FLAGS and cursor.token.text != ":":
@@ -361,7 +416,12 @@ class InstructionParser:
             value = cursor.expression(lookup)
             code = {("mul", 1): 0, ("mul", 2): 1, ("mul", 4): 2, ("div", 1): 0, ("div", 2): 3}.get((name, value))
             if code is None:
-                raise failure(f"{name}:{value} does not exist; mul:2, mul:4 and div:2 do", cursor.location, token.column, "ASM/006")
+                raise failure(
+                    f"{name}:{value} does not exist; mul:2, mul:4 and div:2 do",
+                    cursor.location,
+                    token.column,
+                    "ASM/006",
+                )
             modifiers["omod"] = code
         elif name in _LISTS or name == "neg":
             self._bit_list(cursor, row, name, modifiers, lookup)
@@ -369,7 +429,12 @@ class InstructionParser:
             bits = 2 if name == "quad_perm" else 3
             values = self._list(cursor, lookup)
             if len(values) != (4 if bits == 2 else 8) or any(not 0 <= value < 1 << bits for value in values):
-                raise failure(f"{name} takes {4 if bits == 2 else 8} lane numbers from 0 to {(1 << bits) - 1}", cursor.location, token.column, "ASM/006")
+                raise failure(
+                    f"{name} takes {4 if bits == 2 else 8} lane numbers from 0 to {(1 << bits) - 1}",
+                    cursor.location,
+                    token.column,
+                    "ASM/006",
+                )
             modifiers["dpp_ctrl" if bits == 2 else "dpp8"] = sum(value << bits * at for at, value in enumerate(values))
         elif name in _DPP_BASES:
             value = cursor.expression(lookup)
@@ -418,7 +483,9 @@ class InstructionParser:
         cursor.expect("]")
         return values
 
-    def _bit_list(self, cursor: Cursor, row: InstructionRow, name: str, modifiers: dict[str, int], lookup: Lookup) -> None:
+    def _bit_list(
+        self, cursor: Cursor, row: InstructionRow, name: str, modifiers: dict[str, int], lookup: Lookup
+    ) -> None:
         column = cursor.token.column
         values = self._list(cursor, lookup)
         if any(value not in (0, 1) for value in values):
@@ -429,7 +496,12 @@ class InstructionParser:
         bits = 0
         for at, value in enumerate(values):
             position = at
-            if name == "op_sel" and at == len(values) - 1 and at >= sources and not row.mnemonic.startswith(("v_pk", "v_mfma", "v_wmma", "v_swmmac")):
+            if (
+                name == "op_sel"
+                and at == len(values) - 1
+                and at >= sources
+                and not row.mnemonic.startswith(("v_pk", "v_mfma", "v_wmma", "v_swmmac"))
+            ):
                 position = 3
             bits |= value << position
         modifiers[name] = bits
@@ -489,15 +561,21 @@ class InstructionParser:
     # From parsed parts to an instruction
 
     def _build(
-        self, row: InstructionRow, form: str | None, parsed: list[Parsed], modifiers: dict[str, int], location: Location, cursor: Cursor
+        self,
+        row: InstructionRow,
+        form: str | None,
+        parsed: list[Parsed],
+        modifiers: dict[str, int],
+        location: Location,
+        cursor: Cursor,
     ) -> tuple[MachineInstruction, dict[int, Deferred]]:
         slots = list(row.slots)
         if row.encodings[0].format in ("SMEM", "SMEMS"):
             parsed = self._scalar_memory(row, parsed, modifiers)
         if len(parsed) == len(slots) - 1:
-            if slots and slots[0].name == "vdst" and "off" in slots[0].kinds:
-                parsed.insert(0, Parsed(location.column - 1, OFF))
-            elif modifiers.get("lds") and slots and slots[0].name == "vdata":
+            if (slots and slots[0].name == "vdst" and "off" in slots[0].kinds) or (
+                modifiers.get("lds") and slots and slots[0].name == "vdata"
+            ):
                 parsed.insert(0, Parsed(location.column - 1, OFF))
             elif row.mnemonic == "s_endpgm":
                 parsed.append(Parsed(location.column - 1, integer=0))
@@ -516,7 +594,9 @@ class InstructionParser:
             for name, wanted in (("neg", item.negate), ("abs", item.absolute), ("sext", item.extend)):
                 if wanted:
                     if not source:
-                        raise failure(f"{slot.name} of {row.mnemonic} takes no '{name}'", cursor.location, item.column, "ASM/006")
+                        raise failure(
+                            f"{slot.name} of {row.mnemonic} takes no '{name}'", cursor.location, item.column, "ASM/006"
+                        )
                     modifiers[name] = modifiers.get(name, 0) | source
         self._check_modifiers(row, modifiers, location)
         chosen = self._form(row, form, modifiers, location)
@@ -527,7 +607,12 @@ class InstructionParser:
         known = {modifier.name for modifier in row.modifiers}
         for name in modifiers:
             if name not in known:
-                raise error(f"{row.mnemonic} has no modifier '{name}'", "ASM/006", location, hint=f"it has: {', '.join(sorted(known)) or 'none'}")
+                raise error(
+                    f"{row.mnemonic} has no modifier '{name}'",
+                    "ASM/006",
+                    location,
+                    hint=f"it has: {', '.join(sorted(known)) or 'none'}",
+                )
 
     @staticmethod
     def _form(row: InstructionRow, form: str | None, modifiers: dict[str, int], location: Location) -> str | None:
@@ -565,7 +650,12 @@ class InstructionParser:
         kinds = slot.kinds
         if item.operand is not None:
             operand = item.operand
-            if isinstance(operand, Register) and operand.bank == "off" and row.encodings[0].format in ("MUBUF", "MTBUF") and slot.name == "soffset":
+            if (
+                isinstance(operand, Register)
+                and operand.bank == "off"
+                and row.encodings[0].format in ("MUBUF", "MTBUF")
+                and slot.name == "soffset"
+            ):
                 return Register("null")
             return operand
         if slot.type == "label":
@@ -602,7 +692,9 @@ class InstructionParser:
             if slot.type == "f64" and not high & 0xFFFFFFFF:
                 return Literal(high >> 32)
             raise failure(f"{value:#x} does not fit the 32-bit literal", location, item.column, "ASM/008")
-        return Literal(value & (0xFFFF if "16" in slot.type and slot.units == 1 and -0x8000 <= value < 0 else 0xFFFFFFFF))
+        return Literal(
+            value & (0xFFFF if "16" in slot.type and slot.units == 1 and -0x8000 <= value < 0 else 0xFFFFFFFF)
+        )
 
     @staticmethod
     def _inline(slot: OperandSlot, value: int) -> Inline | None:
@@ -633,7 +725,9 @@ class InstructionParser:
         if slot.units == 2 and slot.type in ("f64", "b64", "i64", "u64"):
             bits = float_bits(item.real, 64)
             return Literal(bits >> 32)
-        if slot.type in ("f16", "i16", "u16", "b16", "v2f16") or (slot.kinds == ("literal",) and row.mnemonic.endswith("_f16")):
+        if slot.type in ("f16", "i16", "u16", "b16", "v2f16") or (
+            slot.kinds == ("literal",) and row.mnemonic.endswith("_f16")
+        ):
             return Literal(float_bits(item.real, 16))
         return Literal(float_bits(item.real, 32))
 
@@ -642,32 +736,30 @@ _REGISTER = re.compile(r"(v|s|a|ttmp)(\d+)(\.[lh])?")
 _BANKS = {"v": "vgpr", "s": "sgpr", "a": "agpr", "ttmp": "ttmp"}
 
 
-def _later(tokens: list[object], location: Location) -> Callable[[Lookup], int]:
+def _later(tokens: list[Token], location: Location) -> Callable[[Lookup], int]:
     def evaluate(lookup: Lookup) -> int:
-        cursor = Cursor([*tokens, _end(tokens)], location)  # type: ignore[list-item]
+        cursor = Cursor([*tokens, _end(tokens)], location)
         return cursor.expression(lookup)
 
     return evaluate
 
 
-def _end(tokens: list[object]) -> object:
-    from loom.target.amdgpu.assembler.expressions import Token
-
+def _end(tokens: list[Token]) -> Token:
     last = tokens[-1]
-    return Token("end", "", last.column + len(last.text))  # type: ignore[attr-defined]
+    return Token("end", "", last.column + len(last.text))
 
 
-def _relocation(tokens: list[object], location: Location) -> Deferred:
+def _relocation(tokens: list[Token], location: Location) -> Deferred:
     """A literal from an expression over labels; ``symbol@rel32@lo+4`` is relative to the literal's own address."""
     first = tokens[0]
-    match = re.fullmatch(r"([\w.$]+)@rel32@(lo|hi)", first.text)  # type: ignore[attr-defined]
+    match = re.fullmatch(r"([\w.$]+)@rel32@(lo|hi)", first.text)
 
     def evaluate(lookup: Lookup, address: int) -> int:
         if match is None:
             return _later(tokens, location)(lookup) & 0xFFFFFFFF
         rest = 0
         if len(tokens) > 1:
-            cursor = Cursor([*tokens[1:], _end(tokens)], location)  # type: ignore[list-item]
+            cursor = Cursor([*tokens[1:], _end(tokens)], location)
             rest = cursor.expression(lookup)
         value = lookup(match[1]) + rest - address
         return (value if match[2] == "lo" else value >> 32) & 0xFFFFFFFF
@@ -675,9 +767,10 @@ def _relocation(tokens: list[object], location: Location) -> Deferred:
     return Deferred(evaluate)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _foreign_name(generation: str, name: str) -> str | None:
-    """The mnemonic that means what ``name`` means on another generation (``global_load_dword`` for ``global_load_b32``)."""
+    """The mnemonic that means what ``name`` means on another generation (``global_load_dword`` for
+    ``global_load_b32``)."""
     for other in FILES:
         if other != generation and name in table(other):
             semantic = table(other).row(name).semantic

@@ -24,9 +24,17 @@ _RENAMED = {
     "user_sgpr_kernarg_preload_offset": "user_sgpr_kernarg_preload_offset",
 }
 _COMPUTED = frozenset(
-    ("next_free_vgpr", "next_free_sgpr", "reserve_vcc", "reserve_flat_scratch", "reserve_xnack_mask", "accum_offset", "user_sgpr_count",
-     "named_barrier_count")
-)  # fmt: skip
+    (
+        "next_free_vgpr",
+        "next_free_sgpr",
+        "reserve_vcc",
+        "reserve_flat_scratch",
+        "reserve_xnack_mask",
+        "accum_offset",
+        "user_sgpr_count",
+        "named_barrier_count",
+    )
+)
 
 
 def is_known(name: str, target: Processor) -> bool:
@@ -34,7 +42,9 @@ def is_known(name: str, target: Processor) -> bool:
     return name in _SIZES or name in _COMPUTED or name in _RENAMED or name in FIELDS[target.generation]
 
 
-def make_descriptor(values: dict[str, tuple[int, Location]], target: Processor, location: Location, xnack: bool) -> KernelDescriptor:
+def make_descriptor(
+    values: dict[str, tuple[int, Location]], target: Processor, location: Location, xnack: bool
+) -> KernelDescriptor:
     """The descriptor for the values of a block (names without ``.amdhsa_``).
 
     Raises:
@@ -58,21 +68,38 @@ def make_descriptor(values: dict[str, tuple[int, Location]], target: Processor, 
     fields["granulated_workitem_vgpr_count"] = max(plain["next_free_vgpr"] + granule - 1, granule) // granule - 1
     if gfx9:
         sgprs = plain["next_free_sgpr"]
-        # VCC, XNACK and the architected flat scratch registers lie behind the named ones; the last group covers those before it.
-        extra = 6 if plain.get("reserve_flat_scratch", 1) else 4 if plain.get("reserve_xnack_mask", int(xnack)) else 2 * plain.get("reserve_vcc", 1)
+        # VCC, XNACK and the architected flat scratch registers lie behind the named ones; the last group covers those
+        # before it.
+        extra = (
+            6
+            if plain.get("reserve_flat_scratch", 1)
+            else 4
+            if plain.get("reserve_xnack_mask", int(xnack))
+            else 2 * plain.get("reserve_vcc", 1)
+        )
         fields["granulated_wavefront_sgpr_count"] = max(sgprs + extra + 7, 8) // 8 - 1
         offset = plain["accum_offset"]
         if not 4 <= offset <= 256 or offset % 4:
-            raise error(f".amdhsa_accum_offset is a multiple of 4 from 4 to 256, not {offset}", "ASM/010", values["accum_offset"][1])
+            raise error(
+                f".amdhsa_accum_offset is a multiple of 4 from 4 to 256, not {offset}",
+                "ASM/010",
+                values["accum_offset"][1],
+            )
         fields["granulated_accum_offset"] = offset // 4 - 1
     descriptor = KernelDescriptor(**{attribute: plain.get(name, 0) for name, attribute in _SIZES.items()})
     for name, value in plain.items():
         if name not in _SIZES and name not in _COMPUTED:
             fields[_RENAMED.get(name, name)] = value
-    counted = sum(size for name, size in USER_SGPRS if fields.get(name)) + plain.get("user_sgpr_kernarg_preload_length", 0)
+    counted = sum(size for name, size in USER_SGPRS if fields.get(name)) + plain.get(
+        "user_sgpr_kernarg_preload_length", 0
+    )
     count = plain.get("user_sgpr_count", counted)
     if count < counted:
-        raise error(f".amdhsa_user_sgpr_count is {count}, but the user SGPRs switched on take {counted}", "ASM/010", values["user_sgpr_count"][1])
+        raise error(
+            f".amdhsa_user_sgpr_count is {count}, but the user SGPRs switched on take {counted}",
+            "ASM/010",
+            values["user_sgpr_count"][1],
+        )
     fields["user_sgpr_count"] = count
     for name, value in fields.items():
         place = FIELDS[generation].get(name)

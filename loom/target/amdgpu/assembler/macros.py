@@ -1,4 +1,5 @@
-"""Macro layer: comments, ``.macro``, ``.rept``, ``.irp``, ``.irpc``. Conditionals need symbol values and are evaluated by the assembler."""
+"""Macro layer: comments, ``.macro``, ``.rept``, ``.irp``, ``.irpc``. Conditionals need symbol values and are
+evaluated by the assembler."""
 
 from __future__ import annotations
 
@@ -66,7 +67,9 @@ def strip_comments(source: str, file_name: str) -> list[Line]:
     return lines
 
 
-def collect(lines: Sequence[Line], start: int, openers: tuple[str, ...], closer: tuple[str, ...]) -> tuple[list[Line], int]:
+def collect(
+    lines: Sequence[Line], start: int, openers: tuple[str, ...], closer: tuple[str, ...]
+) -> tuple[list[Line], int]:
     """The body from ``start`` to the matching closing directive; returns it and the index behind the closer.
 
     Raises:
@@ -101,10 +104,14 @@ def split_arguments(text: str, by_space: bool = True) -> list[str]:
             continue
         depth += (char in "([") - (char in ")]")
         following = text[at:].lstrip()
-        if depth == 0 and char == ",":
-            arguments.append(current.strip())
-            current = ""
-        elif depth == 0 and char == " " and by_space and current.strip() and following and not _continues(current, following):
+        if (depth == 0 and char == ",") or (
+            depth == 0
+            and char == " "
+            and by_space
+            and current.strip()
+            and following
+            and not _continues(current, following)
+        ):
             arguments.append(current.strip())
             current = ""
         else:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -114,10 +114,12 @@ class Table:
             aliases=tuple(aliases),
             generation=self.generation,
             encodings=tuple(made),
-            slots=tuple(OperandSlot(n, role, tuple(kinds), units, kind, tied) for n, role, kinds, units, kind, tied in slots),
+            slots=tuple(
+                OperandSlot(n, role, tuple(kinds), units, kind, tied) for n, role, kinds, units, kind, tied in slots
+            ),
             implicit_uses=tuple(uses),
             implicit_defs=tuple(defs),
-            memory=MemoryEffect(*memory[:3], tuple(memory[3]), tuple(memory[4]), memory[5]) if memory else None,
+            memory=_memory(memory),
             counters=tuple(counters),
             issue_class=issue_class,
             latency=latency,
@@ -131,7 +133,14 @@ class Table:
         return ModifierField(name, mask.bit_length(), signed, default, mask)
 
 
-@lru_cache(maxsize=None)
+def _memory(raw: list[Any] | None) -> MemoryEffect | None:
+    if not raw:
+        return None
+    space, kind, size, address, data, result = raw
+    return MemoryEffect(space, kind, size, tuple(address), tuple(data), result)
+
+
+@cache
 def table(generation: str) -> Table:
     """The table of a generation (``gfx11``, ``gfx12``, ``gfx9.4``), read once."""
     return Table(generation)

@@ -4,12 +4,16 @@
 
 Two sources of facts:
 
-* AMD's machine-readable instruction set data as the ``tinygrad`` wheel on PyPI carries it (pinned below): which opcodes exist under which name, the
+* AMD's machine-readable instruction set data as the ``tinygrad`` wheel on PyPI carries it (pinned below): which
+  opcodes exist under which name, the
   operand types and sizes. It holds RDNA 3.5, RDNA 4 and CDNA 4.
-* LLVM MC 22: LLVM's mnemonics, operand order and operand classes, which bits are don't-care, and which processor has what. It
-  is asked by decoding probes: every opcode of every format, then every bit flipped, then every source code in every source field.
+* LLVM MC 22: LLVM's mnemonics, operand order and operand classes, which bits are don't-care, and which processor has
+  what. It
+  is asked by decoding probes: every opcode of every format, then every bit flipped, then every source code in every
+  source field.
 
-What neither says (operand roles, implicit registers, memory effects, counters, issue class, semantic name) comes from :mod:`.rules`.
+What neither says (operand roles, implicit registers, memory effects, counters, issue class, semantic name) comes
+from :mod:`.rules`.
 The result depends on these inputs only; a test regenerates it and compares.
 """
 
@@ -28,7 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loom.target.amdgpu.formats import Field, Format, formats
+from loom.target.amdgpu.formats import Format, formats
 from loom.target.amdgpu.processors import of_generation
 from loom.target.amdgpu.tables import probe, rules
 
@@ -42,14 +46,40 @@ PRIMARY = {"gfx11": ("gfx1151", "gfx1100"), "gfx12": ("gfx1201",), "gfx9.4": ("g
 
 _M0 = {"gfx11": 125, "gfx12": 125, "gfx9.4": 124}
 _NULL = {"gfx11": 124, "gfx12": 124, "gfx9.4": 127}
-_EXCLUDED = re.compile(r"^(image_|exp$|export|v_interp_|lds_param_load|ds_param_load|ds_bvh|s_atc_probe|v_mfma_ld_scale|s_set_gpr_idx_on)")
+_EXCLUDED = re.compile(
+    r"^(image_|exp$|export|v_interp_|lds_param_load|ds_param_load|ds_bvh|s_atc_probe|v_mfma_ld_scale|s_set_gpr_idx_on)"
+)
 _SUFFIXES = ("_e64_dpp", "_e32", "_e64", "_dpp", "_sdwa")
 
 # The number that stands in a field in the base probe. Distinct, aligned for any tuple, below 128 for true16.
-_VGPR = {"vdst": 16, "src0": 64, "src1": 96, "src2": 160, "vsrc1": 96, "addr": 64, "vaddr": 64, "data0": 96, "data1": 112,
-         "vdata": 96, "scale0": 200, "scale1": 208}
-_SGPR = {"sdst": 16, "ssrc0": 32, "ssrc1": 48, "src0": 32, "src1": 48, "src2": 64, "sdata": 16, "vdst": 16, "saddr": 34,
-         "soffset": 36, "scale0": 80, "scale1": 88}
+_VGPR = {
+    "vdst": 16,
+    "src0": 64,
+    "src1": 96,
+    "src2": 160,
+    "vsrc1": 96,
+    "addr": 64,
+    "vaddr": 64,
+    "data0": 96,
+    "data1": 112,
+    "vdata": 96,
+    "scale0": 200,
+    "scale1": 208,
+}
+_SGPR = {
+    "sdst": 16,
+    "ssrc0": 32,
+    "ssrc1": 48,
+    "src0": 32,
+    "src1": 48,
+    "src2": 64,
+    "sdata": 16,
+    "vdst": 16,
+    "saddr": 34,
+    "soffset": 36,
+    "scale0": 80,
+    "scale1": 88,
+}
 _LITERAL = 0x3456
 _IMM16 = 0x0123
 
@@ -77,6 +107,7 @@ class Found:
 
     @property
     def bits(self) -> int:
+        """Size with the mandatory literal."""
         return self.format.bits + (32 if self.literal else 0)
 
     def bytes_of(self, word: int) -> bytes:
@@ -119,9 +150,7 @@ def _variants(form: Format, generation: str) -> list[dict[str, int]]:
             values = [_IMM16, 0, 0x0823]
         elif form.name == "SOP1" and name == "ssrc0":
             values = [_SGPR[name], 0, _M0[generation]]
-        elif name == "attr":
-            values = [0]
-        elif name == "attr_chan":
+        elif name == "attr" or name == "attr_chan":
             values = [0]
         elif fld.width == 9 and form.name.endswith("SDWA"):
             values = [_VGPR[name]]
@@ -227,7 +256,12 @@ def enumerate_encodings(generation: str, only: Sequence[str] = ()) -> list[Found
             # A probe that LLVM's assembler takes back is better than one that only its decoder takes.
             for strict in (True, False):
                 for (opcode, word, literal), answer in zip(trials, answers, strict=True):
-                    if answer is None or answer.soft or opcode in taken or len(answer.canonical) != form.bits // 8 + 4 * literal:
+                    if (
+                        answer is None
+                        or answer.soft
+                        or opcode in taken
+                        or len(answer.canonical) != form.bits // 8 + 4 * literal
+                    ):
                         continue
                     if strict and accepted[answer.text] is None:
                         continue
@@ -413,7 +447,26 @@ def true16_halves(generation: str, founds: list[Found]) -> None:
 
 
 # Edges of every range of source codes; what one plain register may do, all may (alignment is a rule of its own).
-_SAMPLE_CODES = (0, 4, 102, 104, 106, 107, 112, 124, 125, 126, 127, 128, 129, 193, *range(209, 240), 240, 248, *range(249, 256))
+_SAMPLE_CODES = (
+    0,
+    4,
+    102,
+    104,
+    106,
+    107,
+    112,
+    124,
+    125,
+    126,
+    127,
+    128,
+    129,
+    193,
+    *range(209, 240),
+    240,
+    248,
+    *range(249, 256),
+)
 _PROBED = ("src0", "src1", "src2", "ssrc0", "ssrc1", "sdst", "vdst", "sdata", "soffset", "saddr", "scale0", "scale1")
 
 
@@ -502,7 +555,8 @@ def _token_units(token: str) -> int:
 
 
 def vgpr_limits(generation: str, founds: list[Found]) -> None:
-    """Extend acceptance to VGPRs: source fields whose base probe used an SGPR are asked whether a VGPR may stand there too."""
+    """Extend acceptance to VGPRs: source fields whose base probe used an SGPR are asked whether a VGPR may stand
+    there too."""
     for processor in {found.processor for found in founds}:
         keys: list[tuple[Found, int, int]] = []
         questions: list[bytes] = []
@@ -541,7 +595,8 @@ def availability(generation: str, founds: list[Found]) -> None:
 
 
 def base_word(found: Found) -> int:
-    """The canonical bits outside slots and active modifiers: fixed bits, opcode, don't-care bits as LLVM writes them."""
+    """The canonical bits outside slots and active modifiers: fixed bits, opcode, don't-care bits as LLVM writes
+    them."""
     word = found.canonical
     if found.assembled >= 0 and not (found.assembled ^ word) & ~found.dont_care:
         word = found.assembled  # don't-care bits as the assembler writes them
@@ -566,7 +621,9 @@ def load_wheel(wheel: Path, generation: str) -> dict[tuple[str, int], tuple[str,
     package = WHEEL_TABLES[generation]
     with tempfile.TemporaryDirectory() as directory, zipfile.ZipFile(wheel) as archive:
         for name in archive.namelist():
-            if name.startswith("tinygrad/runtime/autogen/amd/") and name.endswith(("common.py", "enum.py", "operands.py")):
+            if name.startswith("tinygrad/runtime/autogen/amd/") and name.endswith(
+                ("common.py", "enum.py", "operands.py")
+            ):
                 archive.extract(name, directory)
         sys.path.insert(0, directory)
         try:
@@ -627,7 +684,9 @@ def symbolic_names(generation: str) -> dict[str, Any]:
     if generation == "gfx12":
         texts = ask([0xC420007C | number << 55 for number in range(128)], 12)
     else:
-        texts = ask([0xE8000000 | number << 19 | (124 << 56 if generation == "gfx11" else 0) for number in range(128)], 8)
+        texts = ask(
+            [0xE8000000 | number << 19 | (124 << 56 if generation == "gfx11" else 0) for number in range(128)], 8
+        )
     found = [re.search(r"format:(\[[^\]]*\])", text) for text in texts]
     return {"hwreg": registers, "message": messages, "format": [match[1] if match else "" for match in found]}
 

@@ -1,9 +1,11 @@
-"""Columns that follow from an instruction's name: roles, implicit registers, memory, counters, issue class, semantic name."""
+"""Columns that follow from an instruction's name: roles, implicit registers, memory, counters, issue class, semantic
+name."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from loom.target.amdgpu.formats import Field, Format
@@ -59,7 +61,7 @@ def immediate_type(mnemonic: str, body: str) -> str:
 
 def guess_type(mnemonic: str, slot: str, units: int, half: bool) -> str:
     """Type of an operand AMD's table does not have, from the last type in the name."""
-    types = re.findall(r"(?<![a-z0-9])((?:bf|[fiub])\d+)(?![a-z0-9])", mnemonic.replace("_", " "))
+    types: list[str] = re.findall(r"(?<![a-z0-9])((?:bf|[fiub])\d+)(?![a-z0-9])", mnemonic.replace("_", " "))
     if half:
         return types[-1] if types and types[-1].endswith("16") else "b16"
     if types and int(re.sub(r"\D", "", types[-1])) == 32 * units:
@@ -85,7 +87,11 @@ def role(mnemonic: str, slot: str) -> str:
                 return "def_use"
             if re.match(r"^(global|flat|scratch|buffer|ds)_(load|read)_(\w*_)?d16|_d16(_hi)?_", mnemonic):
                 return "def_use"
-            if re.match(r"^(v|v_permlane\d+)_swap", mnemonic) or "permlane16_swap" in mnemonic or "permlane32_swap" in mnemonic:
+            if (
+                re.match(r"^(v|v_permlane\d+)_swap", mnemonic)
+                or "permlane16_swap" in mnemonic
+                or "permlane32_swap" in mnemonic
+            ):
                 return "def_use"
         return "def"
     if slot == "vdata":
@@ -104,7 +110,9 @@ _SCC_DEF = re.compile(
     r"^s_(add|sub|addc|subb|addk|absdiff|abs|and|or|xor|nand|nor|xnor|and_not1|or_not1|andn2|orn2|not|wqm|quadmask|bcnt0|bcnt1|lshl|lshr|ashr"
     r"|lshl[1234]_add|bfe|min|max|cmp|cmpk|bitcmp[01]|and_not0|or_not0)_"
 )
-_SCC_DEF_EXCEPT = re.compile(r"^s_(min|max|add|sub)_(num_)?f(16|32)|^s_add_nc|^s_sub_nc|^s_addc?_f|^s_(minimum|maximum)")
+_SCC_DEF_EXCEPT = re.compile(
+    r"^s_(min|max|add|sub)_(num_)?f(16|32)|^s_add_nc|^s_sub_nc|^s_addc?_f|^s_(minimum|maximum)"
+)
 
 
 def implicit(mnemonic: str, generation: str, fmt: str) -> tuple[list[str], list[str]]:
@@ -113,7 +121,11 @@ def implicit(mnemonic: str, generation: str, fmt: str) -> tuple[list[str], list[
     defs: list[str] = []
     vector = mnemonic.startswith("v_")
     if mnemonic.startswith("s_"):
-        if (_SCC_DEF.match(mnemonic) and not _SCC_DEF_EXCEPT.match(mnemonic)) or "saveexec" in mnemonic or "wrexec" in mnemonic:
+        if (
+            (_SCC_DEF.match(mnemonic) and not _SCC_DEF_EXCEPT.match(mnemonic))
+            or "saveexec" in mnemonic
+            or "wrexec" in mnemonic
+        ):
             defs.append("scc")
         if re.match(r"^s_(addc|subb|cselect|cmov|cmovk|add_co_ci|sub_co_ci|cbranch_scc)", mnemonic):
             uses.append("scc")
@@ -124,7 +136,10 @@ def implicit(mnemonic: str, generation: str, fmt: str) -> tuple[list[str], list[
             uses.append("exec")
         if "cbranch_vcc" in mnemonic:
             uses.append("vcc")
-        if mnemonic.startswith(("s_sendmsg", "s_movrel", "s_barrier_init", "s_barrier_signal", "s_barrier_join")) and "rtn" not in mnemonic:
+        if (
+            mnemonic.startswith(("s_sendmsg", "s_movrel", "s_barrier_init", "s_barrier_signal", "s_barrier_join"))
+            and "rtn" not in mnemonic
+        ):
             uses.append("m0")
         if re.match(r"^s_(setreg|round_mode|denorm_mode|set_gpr_idx)", mnemonic):
             defs.append("mode")
@@ -135,7 +150,11 @@ def implicit(mnemonic: str, generation: str, fmt: str) -> tuple[list[str], list[
         return uses, defs
     if not re.match(r"^v_(readlane|writelane|nop|pipeflush)", mnemonic):
         uses.append("exec")
-    if vector and re.search(r"_(pk_)?(bf|f)(16|32|64)", mnemonic) and not re.match(r"^v_(mfma|wmma|smfmac|swmmac|cmp_class|cmpx_class)", mnemonic):
+    if (
+        vector
+        and re.search(r"_(pk_)?(bf|f)(16|32|64)", mnemonic)
+        and not re.match(r"^v_(mfma|wmma|smfmac|swmmac|cmp_class|cmpx_class)", mnemonic)
+    ):
         uses.append("mode")
     if mnemonic.startswith("v_cmpx"):
         defs.append("exec")
@@ -143,7 +162,10 @@ def implicit(mnemonic: str, generation: str, fmt: str) -> tuple[list[str], list[
         uses.append("vcc")
     if mnemonic.startswith("v_movrel") or re.match(r"^v_swaprel|^v_interp|^(lds|ds)_(direct|param)", mnemonic):
         uses.append("m0")
-    if re.match(r"^ds_(gws|append|consume|ordered|read_addtid|write_addtid|load_addtid|store_addtid)", mnemonic) or "load_lds" in mnemonic:
+    if (
+        re.match(r"^ds_(gws|append|consume|ordered|read_addtid|write_addtid|load_addtid|store_addtid)", mnemonic)
+        or "load_lds" in mnemonic
+    ):
         uses.append("m0")
     if fmt in ("FLAT", "SCRATCH"):
         uses.append("flat_scratch")
@@ -151,10 +173,41 @@ def implicit(mnemonic: str, generation: str, fmt: str) -> tuple[list[str], list[
 
 
 _SIZES = {
-    "b8": 1, "u8": 1, "i8": 1, "b16": 2, "u16": 2, "i16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4, "i32": 4, "f32": 4, "b64": 8,
-    "u64": 8, "i64": 8, "f64": 8, "b96": 12, "b128": 16, "b256": 32, "b512": 64, "ubyte": 1, "sbyte": 1, "byte": 1, "ushort": 2, "sshort": 2,
-    "short": 2, "dword": 4, "dwordx2": 8, "dwordx3": 12, "dwordx4": 16, "dwordx8": 32, "dwordx16": 64, "x2": 8, "block": 128,
-}  # fmt: skip
+    "b8": 1,
+    "u8": 1,
+    "i8": 1,
+    "b16": 2,
+    "u16": 2,
+    "i16": 2,
+    "f16": 2,
+    "bf16": 2,
+    "b32": 4,
+    "u32": 4,
+    "i32": 4,
+    "f32": 4,
+    "b64": 8,
+    "u64": 8,
+    "i64": 8,
+    "f64": 8,
+    "b96": 12,
+    "b128": 16,
+    "b256": 32,
+    "b512": 64,
+    "ubyte": 1,
+    "sbyte": 1,
+    "byte": 1,
+    "ushort": 2,
+    "sshort": 2,
+    "short": 2,
+    "dword": 4,
+    "dwordx2": 8,
+    "dwordx3": 12,
+    "dwordx4": 16,
+    "dwordx8": 32,
+    "dwordx16": 64,
+    "x2": 8,
+    "block": 128,
+}
 
 
 def _memory_bytes(mnemonic: str) -> int:
@@ -171,8 +224,17 @@ def memory(mnemonic: str, fmt: str, slots: list[list[Any]]) -> list[Any] | None:
     """``[space, kind, bytes, address slots, data slots, result slot]``, or ``None``."""
     names = [slot[0] for slot in slots]
     base = fmt.split("_")[0]
-    space = {"SMEM": "constant", "SMEMS": "constant", "DS": "lds", "DS2": "lds", "FLAT": "flat", "GLOBAL": "global", "SCRATCH": "scratch",
-             "MUBUF": "buffer", "MTBUF": "buffer"}.get(base)  # fmt: skip
+    space = {
+        "SMEM": "constant",
+        "SMEMS": "constant",
+        "DS": "lds",
+        "DS2": "lds",
+        "FLAT": "flat",
+        "GLOBAL": "global",
+        "SCRATCH": "scratch",
+        "MUBUF": "buffer",
+        "MTBUF": "buffer",
+    }.get(base)
     if space is None:
         return None
     if "_gws_" in mnemonic:
@@ -181,7 +243,9 @@ def memory(mnemonic: str, fmt: str, slots: list[list[Any]]) -> list[Any] | None:
     result = next((n for n in ("vdst", "sdata") if n in names), None)
     data = [n for n in ("vdata", "data0", "data1") if n in names]
     size = _memory_bytes(mnemonic)
-    if re.search(r"_(inv|inv_vol|wb|wbinv|wbl2|wbl1|discard|wb_vol|gl[01]_inv)(_\w+)?$", mnemonic) or re.search(r"(gl[01]_inv|cache_inv|dcache)", mnemonic):
+    if re.search(r"_(inv|inv_vol|wb|wbinv|wbl2|wbl1|discard|wb_vol|gl[01]_inv)(_\w+)?$", mnemonic) or re.search(
+        r"(gl[01]_inv|cache_inv|dcache)", mnemonic
+    ):
         return [space, "cache", 0, address, [], None]
     if "prefetch" in mnemonic:
         return [space, "prefetch", 0, address, [], None]
@@ -270,7 +334,9 @@ def issue(mnemonic: str, fmt: str, generation: str) -> tuple[str, int]:
         return "flat", 500
     if re.match(r"^s_(branch|cbranch|endpgm|setpc|swappc|call|rfe|getpc|trap)", mnemonic):
         return "branch", 16
-    if re.match(r"^s_(wait|waitcnt|sleep|delay_alu|barrier|nop|clause|wait_alu|set_inst|inst_prefetch|code_end)", mnemonic):
+    if re.match(
+        r"^s_(wait|waitcnt|sleep|delay_alu|barrier|nop|clause|wait_alu|set_inst|inst_prefetch|code_end)", mnemonic
+    ):
         return "wait", 1
     if mnemonic.startswith("s_sendmsg"):
         return "message", 16
@@ -286,7 +352,7 @@ def issue(mnemonic: str, fmt: str, generation: str) -> tuple[str, int]:
     return "other", 1
 
 
-@lru_cache(maxsize=None)
+@cache
 def semantic(mnemonic: str) -> str:
     """The gfx11 name of what an instruction of any generation does."""
     name = mnemonic
@@ -297,7 +363,7 @@ def semantic(mnemonic: str) -> str:
     return _SEMANTIC_EXACT.get(name, name)
 
 
-_SEMANTIC: tuple[tuple[str, str], ...] = (
+_SEMANTIC: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"^((?:global|flat|scratch|buffer|s|s_buffer)_(?:load|store)(?:_lds)?)_dword$", r"\1_b32"),
     (r"^((?:global|flat|scratch|buffer|s|s_buffer)_(?:load|store)(?:_lds)?)_dwordx2$", r"\1_b64"),
     (r"^((?:global|flat|scratch|buffer|s|s_buffer)_(?:load|store)(?:_lds)?)_dwordx3$", r"\1_b96"),
@@ -319,9 +385,12 @@ _SEMANTIC: tuple[tuple[str, str], ...] = (
     (r"^((?:global|flat|buffer)_atomic_(?:swap|and|or|xor|cmpswap))_x2$", r"\1_b64"),
     (r"^((?:global|flat|buffer)_atomic_(?:add|sub|inc|dec))$", r"\1_u32"),
     (r"^((?:global|flat|buffer)_atomic_(?:add|sub|inc|dec))_x2$", r"\1_u64"),
-    (r"^((?:global|flat|buffer)_atomic)_([su])(min|max)$", lambda m: f"{m[1]}_{m[3]}_{'i' if m[2] == 's' else 'u'}32"),  # type: ignore[list-item]
-    (r"^((?:global|flat|buffer)_atomic)_([su])(min|max)_x2$", lambda m: f"{m[1]}_{m[3]}_{'i' if m[2] == 's' else 'u'}64"),  # type: ignore[list-item]
-    (r"^ds_(read|write)(?=_|2)", lambda m: "ds_load" if m[1] == "read" else "ds_store"),  # type: ignore[list-item]
+    (r"^((?:global|flat|buffer)_atomic)_([su])(min|max)$", lambda m: f"{m[1]}_{m[3]}_{'i' if m[2] == 's' else 'u'}32"),
+    (
+        r"^((?:global|flat|buffer)_atomic)_([su])(min|max)_x2$",
+        lambda m: f"{m[1]}_{m[3]}_{'i' if m[2] == 's' else 'u'}64",
+    ),
+    (r"^ds_(read|write)(?=_|2)", lambda m: "ds_load" if m[1] == "read" else "ds_store"),
     (r"^ds_(load|store)2_", r"ds_\1_2addr_"),
     (r"^ds_(load|store)2st64_", r"ds_\1_2addr_stride64_"),
     (r"^ds_wrxchg", "ds_storexchg"),
@@ -334,7 +403,7 @@ _SEMANTIC: tuple[tuple[str, str], ...] = (
     (r"^s_(and|or)n2_(saveexec|wrexec)", r"s_\1_not1_\2"),
     (r"^s_(and|or)n1_(saveexec|wrexec)", r"s_\1_not0_\2"),
     (r"^s_andn1_wrexec", "s_and_not0_wrexec"),
-    (r"^s_ff([01])_i32_b(32|64)$", lambda m: f"s_ctz_i32_b{m[2]}" if m[1] == "1" else f"s_ctz_not_i32_b{m[2]}"),  # type: ignore[list-item]
+    (r"^s_ff([01])_i32_b(32|64)$", lambda m: f"s_ctz_i32_b{m[2]}" if m[1] == "1" else f"s_ctz_not_i32_b{m[2]}"),
     (r"^s_flbit_i32_b(32|64)$", r"s_clz_i32_u\1"),
     (r"^s_flbit_i32$", "s_cls_i32"),
     (r"^s_flbit_i32_i64$", "s_cls_i32_i64"),

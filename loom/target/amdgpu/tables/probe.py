@@ -1,4 +1,5 @@
-"""Questions to LLVM MC about AMDGPU encodings, asked many at a time. Used when the tables are generated, never at run time."""
+"""Questions to LLVM MC about AMDGPU encodings, asked many at a time. Used when the tables are generated, never at
+run time."""
 
 from __future__ import annotations
 
@@ -150,7 +151,7 @@ def split(text: str) -> tuple[str, list[str], list[str]]:
     modifiers: list[str] = []
     if current.strip():
         words = re.findall(r"[^\s\[\(]+(?:\[[^\]]*\]|\([^\)]*\))?|\[[^\]]*\]", current.strip())
-        if ":[" in words[0] or not operands and ":" in words[0] and "[" not in words[0]:
+        if ":[" in words[0] or (not operands and ":" in words[0] and "[" not in words[0]):
             return mnemonic, operands, words
         operands.append(words[0])
         modifiers = words[1:]

@@ -1,6 +1,7 @@
 """What the published data does not say about an instruction: roles, implicit registers, effects, counters, classes.
 
-Rules by format and by name family, applied once when the tables are generated. Facts: AMD's instruction set documents (RDNA 3, RDNA 3.5, RDNA 4,
+Rules by format and by name family, applied once when the tables are generated. Facts: AMD's instruction set
+documents (RDNA 3, RDNA 3.5, RDNA 4,
 CDNA 3, CDNA 4), their chapters on data dependency, scalar and vector ALU, and memory instructions.
 """
 
@@ -25,8 +26,26 @@ DS_TWO = re.compile(r"^ds_\w*(2addr|read2|write2|wrxchg2)")
 
 # Modifiers whose bits make sense only together, so that flipping one of them proves nothing about the others.
 WHOLE_MODIFIERS = frozenset(
-    ("dpp_ctrl", "dpp8", "fi8", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "format", "scope", "th", "row_mask", "bank_mask", "cbsz", "abid", "blgp", "glc", "sc0")
-)  # fmt: skip
+    (
+        "dpp_ctrl",
+        "dpp8",
+        "fi8",
+        "dst_sel",
+        "dst_unused",
+        "src0_sel",
+        "src1_sel",
+        "format",
+        "scope",
+        "th",
+        "row_mask",
+        "bank_mask",
+        "cbsz",
+        "abid",
+        "blgp",
+        "glc",
+        "sc0",
+    )
+)
 
 # Fields that are part of an operand, not modifiers of their own.
 _OPERAND_BITS = frozenset(("acc", "acc_cd", "sve", "imm", "soe"))
@@ -115,14 +134,32 @@ def _is_mask(mnemonic: str, slot: str) -> bool:
     if slot == "sdst":
         return mnemonic.startswith("v_cmp") or VOP3SD.match(mnemonic) is not None
     if slot == "src2":
-        return mnemonic.startswith("v_cndmask_") or re.match(r"^v_(add|sub|subrev)_co_ci_|^v_(addc|subb|subbrev)_co", mnemonic) is not None
+        return (
+            mnemonic.startswith("v_cndmask_")
+            or re.match(r"^v_(add|sub|subrev)_co_ci_|^v_(addc|subb|subbrev)_co", mnemonic) is not None
+        )
     return False
 
 
-_WHEEL_FIELDS = {"vdata": ("data", "vdata", "vsrc"), "vsrc1": ("vsrc1", "src1"), "addr": ("addr",), "vaddr": ("addr", "vaddr")}
-_WHEEL_FORMATS = {"MAI": ("VOP3P",), "MAIX2": ("VOP3PX2",), "DS2": ("DS",), "VOPDX": ("VOPD",), "VOPDY": ("VOPD",),
-                  "FLAT": ("FLAT", "VFLAT"), "GLOBAL": ("GLOBAL", "VGLOBAL"), "SCRATCH": ("SCRATCH", "VSCRATCH"),
-                  "MUBUF": ("MUBUF", "VBUFFER"), "MTBUF": ("MTBUF", "VBUFFER"), "VDSDIR": ("VDSDIR",)}  # fmt: skip
+_WHEEL_FIELDS = {
+    "vdata": ("data", "vdata", "vsrc"),
+    "vsrc1": ("vsrc1", "src1"),
+    "addr": ("addr",),
+    "vaddr": ("addr", "vaddr"),
+}
+_WHEEL_FORMATS = {
+    "MAI": ("VOP3P",),
+    "MAIX2": ("VOP3PX2",),
+    "DS2": ("DS",),
+    "VOPDX": ("VOPD",),
+    "VOPDY": ("VOPD",),
+    "FLAT": ("FLAT", "VFLAT"),
+    "GLOBAL": ("GLOBAL", "VGLOBAL"),
+    "SCRATCH": ("SCRATCH", "VSCRATCH"),
+    "MUBUF": ("MUBUF", "VBUFFER"),
+    "MTBUF": ("MTBUF", "VBUFFER"),
+    "VDSDIR": ("VDSDIR",),
+}
 
 
 def _amd_entry(found: Found, amd: dict[tuple[str, int], Any]) -> tuple[str, dict[str, tuple[str, int]]] | None:
@@ -195,9 +232,8 @@ def _kinds(codecs: list[str], classes: list[int]) -> list[str]:
             add("sgpr")
         if accept:
             mask = classes[int(accept.removesuffix("+v"))]
-            if mask & 0xFF or codec.endswith("+v") and mask & 0xFF:
-                if mask & 1:
-                    add("sgpr")
+            if mask & 1:
+                add("sgpr")
             if mask >> 106 & 1:
                 add("vcc")
             if mask >> 126 & 1:
@@ -273,7 +309,9 @@ def assemble_table(
         for found in members:
             if len(found.codecs) != count:
                 raise RuntimeError(f"{mnemonic}: {found.text} and {richest.text} differ in operands")
-            encodings.append(_encoding(found, mnemonic, final[id(found)], names, generation, processors, base_word, atomic))
+            encodings.append(
+                _encoding(found, mnemonic, final[id(found)], names, generation, processors, base_word, atomic)
+            )
         slots = []
         entry = _amd_entry(richest, amd)
         for index, name in enumerate(names):
@@ -281,12 +319,24 @@ def assemble_table(
         if atomic and "vdst" not in names:
             data = next(slot for slot in slots if slot[0] == "vdata")
             units = data[3] // 2 if "cmpswap" in mnemonic else data[3]
-            slots.insert(0, ["vdst", "def", ["vgpr", "agpr", "off"] if generation == "gfx9.4" else ["vgpr", "off"], units, data[4], None])
+            slots.insert(
+                0,
+                [
+                    "vdst",
+                    "def",
+                    ["vgpr", "agpr", "off"] if generation == "gfx9.4" else ["vgpr", "off"],
+                    units,
+                    data[4],
+                    None,
+                ],
+            )
         rows.append(naming.finish_row(generation, mnemonic, richest, encodings, slots))
     return {
         "provenance": (
-            "Made by loom/target/amdgpu/tables/generate.py from the AMD instruction tables in tinygrad-0.14.0-py3-none-any.whl "
-            "(SHA-256 d2a5bea33c637fdf105963632329876b3d3253d38295ac1ffd2ff81646d93be3) and probes of LLVM MC 22. Do not edit."
+            "Made by loom/target/amdgpu/tables/generate.py from the AMD "
+            "instruction tables in tinygrad-0.14.0-py3-none-any.whl "
+            "(SHA-256 d2a5bea33c637fdf105963632329876b3d3253d38295ac1ffd2ff81646d93be3) "
+            "and probes of LLVM MC 22. Do not edit."
         ),
         "generation": generation,
         "processors": processors,
@@ -309,17 +359,16 @@ def _encoding(
     atomic: bool,
 ) -> list[Any]:
     form = found.format
-    fields = []
+    fields: list[str] = []
     used = 0
     for slot, codec in zip(found.slot_fields, codecs, strict=True):
-        name = {"": ""}.get(slot, slot)
         if generation != "gfx9.4" and _is_mask(mnemonic, names[len(fields)]):
             body, _, accept = codec.partition("@")
             if body in ("s1", "d1"):
                 codec = f"sm@{accept}" if accept else "dm"
         if codec == "u16":
             codec = naming.immediate_codec(mnemonic)
-        fields.append(f"{name}:{codec}")
+        fields.append(f"{slot}:{codec}")
         if slot in form.fields:
             used |= form.fields[slot].mask
     if atomic and "vdst" not in found.slot_fields:
