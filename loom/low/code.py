@@ -125,6 +125,7 @@ class Instruction:
         "phase",
         "position",
         "preferred_ties",
+        "run",
         "targets",
         "ties",
         "traits",
@@ -156,6 +157,8 @@ class Instruction:
         self.position = -1
         self.origin: Any = None
         self.preferred_ties: tuple[tuple[int, int], ...] = ()
+        #: Number of the straight run that scheduling put the instruction in; nothing may move to another one.
+        self.run = 0
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.payload} defs={self.defs} uses={self.uses}>"

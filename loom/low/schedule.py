@@ -43,6 +43,7 @@ def schedule(code: LowCode, target: BackendTarget, budgets: dict[str, int]) -> S
     liveness = Liveness(code)
     summary = ScheduleSummary()
     files = [target.file_of(register.register_class).file for register in code.registers]
+    number = 0
     for block in code.blocks:
         live_out = _live_out(code, liveness, block)
         tail = block.instructions[-1:]
@@ -73,6 +74,9 @@ def schedule(code: LowCode, target: BackendTarget, budgets: dict[str, int]) -> S
                     pending[register.index] = 1
         live_in = set(pending) - {r.index for i in body for r, _, _ in i.defs}
         for (movable, run), keep in zip(runs, later, strict=True):
+            number += 1
+            for instruction in run:
+                instruction.run = number
             if movable and len(run) > 1:
                 ordered = _schedule_run(run, keep, live_in, files, code, budgets)
                 summary.runs += 1
@@ -81,6 +85,8 @@ def schedule(code: LowCode, target: BackendTarget, budgets: dict[str, int]) -> S
                 ordered = run
             result.extend(i for i in ordered if i.kind != FENCE)
             live_in = live_in | {r.index for i in run for r, _, _ in i.defs if r.index in keep}
+        for instruction in tail:
+            instruction.run = number
         block.instructions = result + tail
     return summary
 

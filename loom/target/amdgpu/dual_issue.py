@@ -8,6 +8,7 @@ scalar values, one of them a literal that both may use; a third source is the de
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -156,7 +157,11 @@ def _pair(a: MachineInstruction, b: MachineInstruction, generation: str) -> Mach
 
 
 def pair_instructions(
-    program: MachineProgram, generation: str, keep: set[int], renamed: dict[int, tuple[int, int]]
+    program: MachineProgram,
+    generation: str,
+    keep: set[int],
+    runs: Mapping[int, Hashable],
+    renamed: dict[int, tuple[int, int]],
 ) -> int:
     """Merge instructions of each block into pairs; returns how many pairs were made.
 
@@ -164,6 +169,7 @@ def pair_instructions(
         program: The program, before waits are inserted.
         generation: Instruction table.
         keep: ``id`` of instructions that must stay as and where they are (locked regions).
+        runs: By ``id`` of an instruction the ordering region it must stay in (between fences, within its phases).
         renamed: Gets, by ``id`` of a pair, the ``id`` of its two instructions in order of the text.
     """
     if generation not in ("gfx11", "gfx12") or program.wave_size != 32:
@@ -184,7 +190,10 @@ def pair_instructions(
                 second = instructions[j]
                 reads, writes = access[j]
                 blocked = (
-                    id(second) in keep or second.row.issue_class in ("branch",) or "exec" in second.row.implicit_defs
+                    runs.get(id(second)) != runs.get(id(first))
+                    or id(second) in keep
+                    or second.row.issue_class in ("branch",)
+                    or "exec" in second.row.implicit_defs
                 )
                 candidate = j not in taken and not blocked and _dual_row(generation, second.row.mnemonic) is not None
                 if candidate:

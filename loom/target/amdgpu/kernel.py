@@ -183,7 +183,10 @@ class KernelBackend:
         }
         if code.schedule in ("free", "phased"):
             shorten(self.program, generation, keep, self.trace.shortened)
-            self.trace.pairs = pair_instructions(self.program, generation, keep, self.trace.pair_sources)
+            runs = {key: (low.run, low.phase) for key, low in emitted.source.items()}
+            for new, old in self.trace.shortened.items():
+                runs[new] = runs.get(old, (0, ()))
+            self.trace.pairs = pair_instructions(self.program, generation, keep, runs, self.trace.pair_sources)
         if check:
             self.trace.findings.extend(check_pairs(before, [block.instructions for block in self.program.blocks]))
         self.trace.waits = insert_waits(self.program, generation, emitted.barrier_memory)

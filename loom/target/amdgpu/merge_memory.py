@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from loom.low.code import COPY, OP, CodeBlock, Instruction, LowCode, Ref
+from loom.low.code import COPY, FENCE, OP, CodeBlock, Instruction, LowCode, Ref
 from loom.low.dependence import may_overlap
 from loom.target.amdgpu.backend import AmdgpuTarget
 from loom.target.amdgpu.machine import OFF, Inline, Literal, Operand
@@ -80,6 +80,9 @@ class MemoryMerger:
         place: dict[int, list[Instruction]] = {}
         for position, instruction in enumerate(block.instructions):
             traits = instruction.traits
+            if instruction.kind == FENCE:
+                self._close(groups, drop, place)
+                continue
             if instruction.kind != OP:
                 continue
             if traits.barrier or "exec" in traits.state_defs or instruction.locked:
