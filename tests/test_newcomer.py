@@ -93,7 +93,7 @@ def test_every_command_of_a_page_works(clone: Path, page: str) -> None:
             env=environment(clone),
             capture_output=True,
             text=True,
-            timeout=900,
+            timeout=1800,
             check=False,
         )
         assert done.returncode == 0, f"$ {command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
