@@ -133,11 +133,7 @@ def run_shape(
     outcome = execution.outcome
     if not isinstance(outcome, Completed):
         return ShapeRun(shape.name, {"outcome": "faulted", "fault": outcome.fault.to_json()}, {})
-    names = [
-        feed.argument.name
-        for feed in feeds
-        if feed.argument is not None and feed.argument.kind == "buffer"
-    ]
+    names = [feed.argument.name for feed in feeds if feed.argument is not None and feed.argument.kind == "buffer"]
     after = dict(zip(names, execution.buffers, strict=True))
     result: dict[str, Any] = {"outcome": "completed"}
     if outcome.counts is not None:
