@@ -476,3 +476,22 @@ def test_spilled_scalars_come_back() -> None:
     for word in words:
         folded ^= word
     assert on_simulator(text, words, [])[:32] == [folded ^ lane for lane in range(32)]
+
+
+def test_nothing_is_merged_or_paired_across_a_fence() -> None:
+    def load(n: int) -> str:
+        return f"  %l{n} = low.op<amdgpu.global_load_b32>(%id, %src) {{offset = {4 * n}}} : ({V}, reg<amdgpu.sgpr x2>) -> {V}\n"
+
+    sums = f"""  %a = low.op<amdgpu.v_mul_f32>(%l0, %l0) : ({V}, {V}) -> {V}
+  FENCE
+  %b = low.op<amdgpu.v_mul_f32>(%l1, %l1) : ({V}, {V}) -> {V}
+  %r = low.op<amdgpu.v_add_f32>(%a, %b) : ({V}, {V}) -> {V}
+{STORE}"""
+    free = [
+        i.row.mnemonic
+        for i in backend(kernel(HEAD + load(0) + load(1) + sums.replace("FENCE\n", ""))).program.instructions()
+    ]
+    assert "global_load_b64" in free and "v_dual_mul_f32" in free
+    fenced = kernel(HEAD + load(0) + "  low.schedule.fence\n" + load(1) + sums.replace("FENCE", "low.schedule.fence"))
+    kept = [i.row.mnemonic for i in backend(fenced).program.instructions()]
+    assert kept.count("global_load_b32") == 2 and kept.count("v_mul_f32") == 2
