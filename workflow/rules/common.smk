@@ -92,7 +92,7 @@ def evidence_files():
         files.append(stage_file(workload, "accept"))
         for rung in rungs(workload):
             files.append(stage_file(workload, "compare", rung))
-            files.append(stage_file(workload, "packet", rung))
         for form in WORKLOADS[workload]["forms"]:
+            files.append(stage_file(workload, "packet", form))
             files.append(stage_file(workload, "benchmark", form))
     return files
