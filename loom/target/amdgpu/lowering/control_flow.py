@@ -412,7 +412,7 @@ def _uniform_if(lw: Lowering, op: Operation, condition: Truth, then: Block, othe
     e = lw.e
     then_block, join = new_block(lw, "then"), new_block(lw, "join")
     else_block = new_block(lw, "else") if otherwise is not None else join
-    branch_if(lw, lw.t.as_scc(condition), then_block, else_block)
+    branch_if(lw, lw.t.as_branch(condition), then_block, else_block)
     enter(lw, then_block)
     yielded = _run_arm(lw, op, then, True)
     then_end = e.block

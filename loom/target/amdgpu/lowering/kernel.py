@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from loom.diagnostics import error
@@ -229,15 +232,27 @@ def lower_kernel(module: Module, kernel: Operation, target: TargetConfiguration)
     lw.entry = first
     lw.entry_anchor = emitter.create("low.schedule.fence", [], [])
     lw.entry_end = emitter.create("low.schedule.fence", [], [])
-    _arguments(lw, entry, first)
-    _dynamic_storage(lw, config)
-    lw.run_body(body)
-    marker = lw.entry_anchor
-    _frames(lw, marker)
-    lw.entry_anchor.erase()
-    lw.entry_end.erase()
-    clean(lw, lowered)
+    with _uncollected():
+        _arguments(lw, entry, first)
+        _dynamic_storage(lw, config)
+        lw.run_body(body)
+        _frames(lw, lw.entry_anchor)
+        lw.entry_anchor.erase()
+        lw.entry_end.erase()
+        clean(lw, lowered)
     return lowered
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the cycle collector out: what is made here stays alive, and each pass over it costs more than the work."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _dynamic_storage(lw: Lowering, config: Operation) -> None:

@@ -102,7 +102,7 @@ def _for(lw: Lowering, op: Operation) -> None:
                 test = lw.t.compare32("lt", count_words[0], limit[0], signed=signed32)
             else:
                 test = lw.t.compare64("lt", (count_words[0], count_words[1]), (limit[0], limit[1]), signed=True)
-            more = leave_lanes(lw, test) if divergent else lw.t.as_scc(test)
+            more = leave_lanes(lw, test) if divergent else lw.t.as_branch(test)
         branch_if(lw, more, body_block, exit_block)
         enter(lw, body_block)
         lw.run_block(body)
@@ -209,7 +209,7 @@ def _while(lw: Lowering, op: Operation) -> None:
                 ]
                 new_kept.append(merge_registers_masks(lw, copies, old, shape))
             test = lw.truth(condition_op.operands[0])
-            more = leave_lanes(lw, test) if divergent else lw.t.as_scc(test)
+            more = leave_lanes(lw, test) if divergent else lw.t.as_branch(test)
         branch_if(lw, more, body_block, exit_block)
         enter(lw, body_block)
         for value, argument in zip(forwarded, after.arguments, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loom.ir import Value
-from loom.target.amdgpu.lowering.emitter import MASK32, Emitter, Operand, is_vector
+from loom.target.amdgpu.lowering.emitter import MASK32, VCC, Emitter, Operand, is_vector
 from loom.target.amdgpu.lowering.integers import Integers, Pair, signed32
 from loom.target.amdgpu.lowering.values import Truth
 
@@ -178,6 +178,14 @@ class Truths:
             # Lanes that are inactive may hold anything.
             return e.fresh(f"s_and_{e.mask_suffix}", mask, e.read_exec())[1]
         return e.fresh("s_cmp_lg_u32" if e.wave == 32 else "s_cmp_lg_u64", mask, 0)[0]
+
+    def as_branch(self, truth: Truth) -> Value:
+        """The truth of a uniform value to branch on: SCC, or VCC where a vector compare can write it."""
+        mask = truth.mask
+        compare = self.compare_of.get(mask) if mask is not None else None
+        if mask is not None and compare is not None and not mask.users:
+            return self.e.fresh(*compare, classes=(VCC,))[0]
+        return self.as_scc(truth)
 
     def as_bit(self, truth: Truth) -> Operand:
         """A uniform truth as 0 or 1 in a scalar register."""
