@@ -83,3 +83,11 @@ def test_everything_everywhere(device, case, relax):
             run(device, case, relax)
     else:
         run(device, case, relax)
+
+
+@pytest.mark.full
+def test_a_kernel_of_28017_instructions():
+    data = (NATIVE.parents[1] / "benchmarks/kernels/matmul_f32_128x128x64.hsaco").read_bytes()
+    lifted = lift(data)
+    assert lifted.instructions == 28017  # lines of llvm-objdump
+    assert lift_difference(lifted, loom.print_module(lifted.module)) is None
