@@ -543,3 +543,68 @@ def test_register_relative_move_beyond_the_allocation(asm: Assembler) -> None:
 
     outcome, _ = asm.run("  s_mov_b32 m0, 90\n  v_movrels_b32 v4, v8\n  s_endpgm\n", INPUT, 1)
     assert isinstance(outcome, Faulted) and outcome.fault.kind == "unallocated_register"
+
+
+GFX9_HEAD = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+  global_load_dword v2, v1, s[4:5]
+  s_waitcnt vmcnt(0)
+"""
+GFX9_TAIL = """
+  s_nop 4
+  global_store_dword v1, v3, s[6:7]
+  s_endpgm
+"""
+WIDE = (np.arange(64, dtype=np.uint64) * 0x91827364 + 0x8F).astype(U)
+
+
+@pytest.mark.parametrize(
+    ("text", "model"),
+    [
+        ("v_add_u32_sdwa v3, v2, v0 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_1 src1_sel:DWORD",
+         lambda x, i, old: (x >> 8 & 0xFF) + i),
+        ("v_add_u32_sdwa v3, sext(v2), v0 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_3 src1_sel:WORD_0",
+         lambda x, i, old: signed8(x >> 24) + i),
+        ("v_or_b32_sdwa v3, v2, v0 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_0 src1_sel:WORD_0",
+         lambda x, i, old: old & 0xFFFF | (x & 0xFFFF | i) << 16),
+        ("v_or_b32_sdwa v3, v2, v0 dst_sel:BYTE_2 dst_unused:UNUSED_PRESERVE src0_sel:BYTE_0 src1_sel:BYTE_0",
+         lambda x, i, old: old & 0xFF00FFFF | (x & 0xFF | i) << 16),
+        ("v_mov_b32_sdwa v3, v2 dst_sel:BYTE_0 dst_unused:UNUSED_SEXT src0_sel:BYTE_1",
+         lambda x, i, old: signed8(x >> 8)),
+        ("v_mov_b32_sdwa v3, v2 dst_sel:WORD_1 dst_unused:UNUSED_PAD src0_sel:WORD_1", lambda x, i, old: x & 0xFFFF0000),
+    ],
+)  # fmt: skip
+def test_sub_dword_addressing(asm: Assembler, text: str, model: Callable[[int, int, int], int]) -> None:
+    body = GFX9_HEAD + f"  v_mov_b32 v3, 0x12345678\n  s_nop 4\n  {text}\n" + GFX9_TAIL
+    outcome, out = asm.run(body, WIDE, 64, processor="gfx942", wave=64)
+    assert isinstance(outcome, Completed), outcome
+    assert out.tolist() == [model(int(x), i, 0x12345678) & 0xFFFFFFFF for i, x in enumerate(WIDE)]
+
+
+def signed8(value: int) -> int:
+    value &= 0xFF
+    return value - 256 if value > 127 else value
+
+
+def test_accumulation_registers(asm: Assembler) -> None:
+    body = GFX9_HEAD + "  v_accvgpr_write_b32 a3, v2\n  s_nop 4\n  v_accvgpr_read_b32 v3, a3\n  v_not_b32 v3, v3\n" + GFX9_TAIL
+    outcome, out = asm.run(body, WIDE, 64, processor="gfx942", wave=64, vgprs=64)
+    assert isinstance(outcome, Completed), outcome
+    assert out.tolist() == [~int(x) & 0xFFFFFFFF for x in WIDE]
+
+
+def test_short_results_of_gfx9_clear_the_upper_half(asm: Assembler) -> None:
+    body = GFX9_HEAD + "  v_mov_b32 v3, 0x12345678\n  v_add_u16 v3, v2, v2\n" + GFX9_TAIL
+    outcome, out = asm.run(body, WIDE, 64, processor="gfx942", wave=64)
+    assert isinstance(outcome, Completed), outcome
+    assert out.tolist() == [2 * int(x) & 0xFFFF for x in WIDE]
+
+
+def test_dpp_broadcasts_of_gfx9(asm: Assembler) -> None:
+    body = GFX9_HEAD + "  v_mov_b32 v3, 5\n  s_nop 4\n  v_mov_b32_dpp v3, v2 row_bcast:15 row_mask:0xa bank_mask:0xf\n" + GFX9_TAIL
+    outcome, out = asm.run(body, WIDE, 64, processor="gfx942", wave=64)
+    assert isinstance(outcome, Completed), outcome
+    want = [int(WIDE[(i & ~15) - 1]) if (i >> 4) in (1, 3) else 5 for i in range(64)]
+    assert out.tolist() == want
