@@ -8,12 +8,13 @@ PYTEST_FLAGS ?=
 SNAKEMAKE_FLAGS ?=
 WORKERS ?= 2
 
-.PHONY: setup migrate test test-full lint bench lock clean help
+.PHONY: oracles setup migrate test test-full lint bench lock clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make setup      .venv from the hash-locked requirements'
 	@echo 'make migrate    every workload through the ladder; ends in a table and results/report/index.html'
+	@echo 'make oracles    lift the kept oracles again, after a change of the lifter or of a native artifact'
 	@echo 'make test       all tests'
 	@echo 'make test-full  all tests and the long sweeps'
 	@echo 'make lint       ruff, mypy and snakemake --lint'
@@ -47,6 +48,10 @@ migrate: setup
 	$(BIN)/python -m snakemake --profile=workflow/profiles/local --cores=$(CORES) $(SNAKEMAKE_FLAGS) -- evidence || status=$$?; \
 	$(BIN)/python -m loom.tools.loom_stage verdict --since=$$mark || status=$$?; \
 	exit $$status
+
+# After a change of the lifter or of a native artifact: the kept oracles, lifted again, to be looked at and committed.
+oracles: setup
+	@$(BIN)/python -m loom.tools.loom_stage oracles
 
 test: setup
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_FLAGS) $(TESTS)

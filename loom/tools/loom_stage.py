@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import ExitCode, LoomError, error
-from loom.tools.common import make_parser, print_json, run_tool
+from loom.tools.common import make_parser, print_json, run_tool, write_output
 
 if TYPE_CHECKING:
     from loom.raising.ladder.verdict import Row
@@ -24,6 +24,7 @@ DESCRIPTION = """The stages of the migration workflow. The rules under workflow/
 
   plan      the chosen workloads and their forms, as JSON
   run       one stage of one workload
+  oracles   the kept oracles, lifted again (after a change of the lifter, or of a native artifact)
   report    the HTML report
   verdict   the table of everything, and exit code 1 with a line for each failure"""
 
@@ -43,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("workload", help="name of the workload")
     run.add_argument("stage", help="capture oracle relaxed raise compare packet benchmark accept")
     run.add_argument("--form", metavar="NAME", help="the form or rung, for a stage that runs for each")
+    verbs.add_parser("oracles", help="lift every chosen workload's kept oracle again")
     verbs.add_parser("report", help="the HTML report")
     verdict = verbs.add_parser("verdict", help="the table, and exit code 1 with a line for each failure")
     verdict.add_argument("--json", action="store_true", help="one JSON document")
@@ -63,7 +65,11 @@ def run(argv: Sequence[str]) -> int:
             raise error(f"--config-json is not JSON: {failure}", "TOOL/001") from None
     else:
         config = load_config(root)
-    return int({"plan": _plan, "run": _run, "report": _report, "verdict": _verdict}[args.verb](args, config))
+    return int(
+        {"plan": _plan, "run": _run, "oracles": _oracles, "report": _report, "verdict": _verdict}[args.verb](
+            args, config
+        )
+    )
 
 
 def _plan(args: argparse.Namespace, config: Config) -> int:
@@ -113,6 +119,23 @@ def _run(args: argparse.Namespace, config: Config) -> int:
     ladder = Ladder(workload, results, config)
     document = method(ladder, args.form) if per_form else method(ladder)
     results.write_stage(document)
+    return 0
+
+
+def _oracles(args: argparse.Namespace, config: Config) -> int:
+    from loom.raising.ladder.stages import Ladder
+    from loom.store.layout import Results
+    from loom.store.workload import load_workload
+
+    results = Results(config.results)
+    for name in config.workloads:
+        workload = load_workload(config.workload_folder / name / "workload.yaml")
+        path = workload.folder / "oracle.loom"
+        text = Ladder(workload, results, config).lifted_oracle()
+        before = path.read_bytes() if path.is_file() else b""
+        if text != before:
+            write_output(str(path), text)
+        print(f"{path}: {'as it was' if text == before else 'lifted again'}")
     return 0
 
 

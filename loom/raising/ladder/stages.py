@@ -190,6 +190,10 @@ class Ladder:
         self._run_classic(text)
         return self._document("oracle")
 
+    def lifted_oracle(self) -> bytes:
+        """The oracle as lifting the native kernel gives it now, which is what is kept beside the workload."""
+        return self.results.store.blobs.get(self._lift("oracle", "oracle").outputs["oracle.loom"])
+
     def _hold_against_kept(self, lifted: bytes) -> None:
         kept = self.workload.folder / "oracle.loom"
         again = (
