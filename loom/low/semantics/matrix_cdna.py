@@ -39,7 +39,7 @@ v_mfma_f32_16x16x32_bf16 v_mfma_f32_32x32x16_bf16 v_mfma_i32_16x16x64_i8 v_mfma_
 """
 
 
-def unpack(words: list[Expr], kind: str) -> list[Expr]:
+def unpack(c: Context, words: list[Expr], kind: str) -> list[Expr]:
     """A lane's values of k."""
     values: list[Expr] = []
     if kind == "f64":
@@ -54,7 +54,7 @@ def unpack(words: list[Expr], kind: str) -> list[Expr]:
         elif kind == "i8":
             values.extend(sext(trunc(word >> (8 * i), "i8"), "i32") for i in range(4))
         else:
-            values.extend(small_float(trunc(word >> (8 * i), "i8"), kind) for i in range(4))
+            values.extend(small_float(c, trunc(word >> (8 * i), "i8"), kind) for i in range(4))
     return values
 
 
@@ -80,7 +80,7 @@ def _matrix(size: int, depth: int, blocks: int, kinds: tuple[str, str], accumula
     def build(c: Context, a: list[Expr], b: list[Expr], d: list[Expr]) -> list[Expr]:
         if c.modifier("cbsz") or c.modifier("abid") or (c.modifier("blgp") and not double):
             raise ValueError("operand broadcasts (cbsz, abid, blgp) are not simulated")
-        x, y = unpack(a, kinds[0]), unpack(b, kinds[1])
+        x, y = unpack(c, a, kinds[0]), unpack(c, b, kinds[1])
         if double:
             # The broadcast field of double-precision forms holds negations of A, B and C.
             flips = c.modifier("blgp")

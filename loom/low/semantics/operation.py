@@ -51,7 +51,7 @@ STATE_TYPES = ("scc", "exec", "m0")
 @dataclass(frozen=True, slots=True)
 class Mode:
     """The floating-point mode: rounding 0 nearest even, 1 up, 2 down, 3 zero; denormals bit 0 inputs kept, bit 1
-    results kept.
+    results kept. ``fnuz``: 8-bit floats have no infinities and one NaN (gfx942), instead of the OCP formats.
     """
 
     round32: int = 0
@@ -60,6 +60,7 @@ class Mode:
     denorm64: int = 3
     dx10_clamp: bool = True
     ieee: bool = True
+    fnuz: bool = False
 
 
 @dataclass(frozen=True, slots=True)

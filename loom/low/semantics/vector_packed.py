@@ -219,7 +219,7 @@ def _declare_small_floats() -> None:
         for byte in range(1):
             define(
                 f"v_cvt_f32_{kind}", "f32 = i32",
-                lambda c, a, k=kind, b=byte: small_float(trunc(a >> (8 * _byte_select(c, b)), "i8"), k),
+                lambda c, a, k=kind, b=byte: small_float(c, trunc(a >> (8 * _byte_select(c, b)), "i8"), k),
             )  # fmt: skip
         define(
             f"v_cvt_pk_f32_{kind}", "v2f32 = i32",
@@ -241,16 +241,16 @@ def _byte_select(c: Context, default: int) -> int:
 def _pair_from_half(c: Context, word: Expr, kind: str) -> tuple[Expr, Expr]:
     start = 16 if c.modifier("op_sel") & 1 else 0
     return (
-        small_float(trunc(word >> start, "i8"), kind),
-        small_float(trunc(word >> (start + 8), "i8"), kind),
+        small_float(c, trunc(word >> start, "i8"), kind),
+        small_float(c, trunc(word >> (start + 8), "i8"), kind),
     )
 
 
 def _small_dot(c: Context, a: Expr, b: Expr, d: Expr, kind_a: str, kind_b: str) -> Expr:
     total = d
     for i in range(4):
-        x = small_float(trunc(a >> (8 * i), "i8"), kind_a)
-        y = small_float(trunc(b >> (8 * i), "i8"), kind_b)
+        x = small_float(c, trunc(a >> (8 * i), "i8"), kind_a)
+        y = small_float(c, trunc(b >> (8 * i), "i8"), kind_b)
         total = ffma(Context(c.wave), x, y, total)
     return total
 
@@ -272,7 +272,7 @@ def _wmma_sources(c: Context, register: int, replicated: bool) -> tuple[int, ...
     return tuple(rows)
 
 
-def _unpack_k(words: list[Expr], kind: str, signed: bool) -> list[Expr]:
+def _unpack_k(c: Context, words: list[Expr], kind: str, signed: bool) -> list[Expr]:
     values: list[Expr] = []
     for word in words:
         if kind == "f16":
@@ -284,19 +284,26 @@ def _unpack_k(words: list[Expr], kind: str, signed: bool) -> list[Expr]:
         elif kind == "i4":
             values.extend(_fields(word, 4, signed))
         elif kind in ("fp8", "bf8"):
-            values.extend(small_float(trunc(word >> (8 * i), "i8"), kind) for i in range(4))
+            values.extend(small_float(c, trunc(word >> (8 * i), "i8"), kind) for i in range(4))
     return values
 
 
-def small_float(byte: Expr, kind: str) -> Expr:
-    """An OCP 8-bit float (``fp8`` is e4m3, ``bf8`` e5m2) to single precision."""
+def small_float(c: Context, byte: Expr, kind: str) -> Expr:
+    """An 8-bit float to single precision: OCP formats (``fp8`` e4m3, ``bf8`` e5m2), or gfx942's without infinities.
+
+    The latter ("FNUZ") have a bias larger by one, and 0x80 is their only NaN.
+    """
     exponent_bits, fraction_bits, bias = (4, 3, 7) if kind == "fp8" else (5, 2, 15)
+    if c.mode.fnuz:
+        bias += 1
     word = zext(byte, "i32")
     sign = (word & 0x80) << 24
     magnitude = word & 0x7F
     # Scale through a multiplication, which turns subnormals into normal numbers exactly.
     shifted = bitcast(magnitude << (23 - fraction_bits), "f32")
     value = bits(node("fmul", "f32", shifted, number("f32", 2.0 ** (127 - bias))))
+    if c.mode.fnuz:
+        return bitcast(select(node_equal(word, 0x80), const("i32", 0x7FC00000), value | sign), "f32")
     top = magnitude >> fraction_bits
     if kind == "fp8":
         special = node_equal(magnitude, 0x7F)
@@ -304,9 +311,8 @@ def small_float(byte: Expr, kind: str) -> Expr:
     else:
         special = node_equal(top, (1 << exponent_bits) - 1)
         fraction = magnitude & 3
-        value = select(
-            special, select(node_equal(fraction, 0), const("i32", 0x7F800000), const("i32", 0x7FC00000)), value
-        )
+        nan_or_infinity = select(node_equal(fraction, 0), const("i32", 0x7F800000), const("i32", 0x7FC00000))
+        value = select(special, nan_or_infinity, value)
     return bitcast(value | sign, "f32")
 
 
@@ -335,8 +341,8 @@ def _wmma(kind_a: str, kind_b: str, accumulate: str, replicated: bool) -> Callab
 
     def build(c: Context, a: list[Expr], b: list[Expr], d: list[Expr]) -> list[Expr]:
         flags = c.modifier("neg_lo")
-        a_k = _unpack_k(_modified_words(a, 0, c, kind_a), kind_a, bool(flags & 1))
-        b_k = _unpack_k(_modified_words(b, 1, c, kind_b), kind_b, bool(flags & 2))
+        a_k = _unpack_k(c, _modified_words(a, 0, c, kind_a), kind_a, bool(flags & 1))
+        b_k = _unpack_k(c, _modified_words(b, 1, c, kind_b), kind_b, bool(flags & 2))
         if not replicated:
             a_k, b_k = _spread_k(c, a_k), _spread_k(c, b_k)
         packed = accumulate in ("f16", "bf16")

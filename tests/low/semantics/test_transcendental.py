@@ -368,3 +368,31 @@ def test_matrix_of_cdna(name: str, size: int, depth: int, blocks: int, kind: str
             else:
                 row, block = register, lane // 4
             assert found[register].view(F)[lane] == want[block, row, lane % size] + 0.5
+
+
+@pytest.mark.parametrize(
+    ("kind", "exponent", "fraction", "bias", "fnuz"),
+    [("fp8", 4, 3, 7, False), ("bf8", 5, 2, 15, False), ("fp8", 4, 3, 8, True), ("bf8", 5, 2, 16, True)],
+)
+def test_small_floats(kind: str, exponent: int, fraction: int, bias: int, fnuz: bool) -> None:
+    """All 256 patterns of both kinds, in the OCP formats and in gfx942's."""
+    from loom.low.semantics.operation import Mode
+
+    def value(byte: int) -> float:
+        sign = -1.0 if byte & 0x80 else 1.0
+        e, m = byte >> fraction & ((1 << exponent) - 1), byte & ((1 << fraction) - 1)
+        if fnuz:
+            if byte == 0x80:
+                return math.nan
+        elif kind == "fp8" and byte & 0x7F == 0x7F:
+            return math.nan
+        elif kind == "bf8" and e == 31:
+            return math.nan if m else sign * math.inf
+        return sign * (math.ldexp(m, 1 - bias - fraction) if e == 0 else math.ldexp(m + (1 << fraction), e - bias - fraction))
+
+    for start in range(0, 256, 32):
+        words = np.arange(start, start + 32, dtype=np.uint32)
+        got = evaluate(f"v_cvt_f32_{kind}", [words], mode=Mode(fnuz=fnuz))["results"][0][0].view(F)
+        for i, g in enumerate(got.tolist()):
+            want = value(start + i)
+            assert math.isnan(g) if math.isnan(want) else g == want and math.copysign(1, g) == math.copysign(1, want)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from loom.diagnostics import error
@@ -118,6 +118,8 @@ class SimulatedObject:
 
         raw = ctypes.string_at(loaded.image.address + descriptor.value, 64)
         entry = parse_descriptor(raw, self.generation)
+        if loaded.processor.name == "gfx942":
+            entry = replace(entry, mode=replace(entry.mode, fnuz=True))
         start = descriptor.value + entry.entry_offset - loaded.text_address
         # A kernel with preloaded arguments begins with 256 bytes for firmware that cannot preload; the rest is the
         # kernel.

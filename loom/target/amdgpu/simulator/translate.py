@@ -251,9 +251,9 @@ class Translator:
         immediates = [o.value for o in instruction.operands if isinstance(o, Immediate)]
         word = mode_word(mode)
         if name == "s_round_mode":
-            return mode_from_word((word & ~0xF) | (immediates[-1] & 0xF))
+            return mode_from_word((word & ~0xF) | (immediates[-1] & 0xF), mode.fnuz)
         if name == "s_denorm_mode":
-            return mode_from_word((word & ~0xF0) | ((immediates[-1] & 0xF) << 4))
+            return mode_from_word((word & ~0xF0) | ((immediates[-1] & 0xF) << 4), mode.fnuz)
         hardware_register = immediates[0] & 0xFFFF
         value: int | None
         if name == "s_setreg_imm32_b32":
@@ -271,7 +271,7 @@ class Translator:
             return None
         offset, size = hardware_register >> 6 & 31, (hardware_register >> 11 & 31) + 1
         mask = ((1 << size) - 1) << offset
-        return mode_from_word((word & ~mask) | ((value << offset) & mask))
+        return mode_from_word((word & ~mask) | ((value << offset) & mask), mode.fnuz)
 
     # Emission
 
@@ -732,9 +732,9 @@ def mode_word(mode: Mode) -> int:
     )  # fmt: skip
 
 
-def mode_from_word(word: int) -> Mode:
+def mode_from_word(word: int, fnuz: bool = False) -> Mode:
     """The mode that MODE register bits stand for."""
-    return Mode(word & 3, word >> 2 & 3, word >> 4 & 3, word >> 6 & 3, bool(word >> 8 & 1), bool(word >> 9 & 1))
+    return Mode(word & 3, word >> 2 & 3, word >> 4 & 3, word >> 6 & 3, bool(word >> 8 & 1), bool(word >> 9 & 1), fnuz)
 
 
 def hardware_register(register: int, mode: Mode) -> int:
