@@ -23,7 +23,9 @@ SIGNATURE = (
     attribute("result_types", "result_types", optional=True),
     attribute("where", "predicates", optional=True),
     AttributeDef("result_values", "internal", True),
+    AttributeDef("result_ties", "internal", True),
 )
+TIES = AttributeDef("ties", "internal", True)
 _INTERFACE = (
     attribute("target", "symbol", optional=True),
     word("abi", ABI_KINDS, optional=True),
@@ -80,6 +82,7 @@ define(
         word("temperature", TEMPERATURES, optional=True),
         word("inlining", INLINING, optional=True),
         attribute("callee", "symbol"),
+        TIES,
     ),
     traits="call",
     example="%y = func.call pure @twice(%x) : (i32) -> (i32)",

@@ -18,7 +18,7 @@ from loom.dialect.common import (
     results,
     word,
 )
-from loom.dialect.func import ABI, CONVENTIONS, EXPORT, INLINING, SIGNATURE, TAIL
+from loom.dialect.func import ABI, CONVENTIONS, EXPORT, INLINING, SIGNATURE, TAIL, TIES
 from loom.dialect.rules import control, low, values
 from loom.ir.definition import AttributeDef
 
@@ -118,7 +118,7 @@ define(
     "(? $pure?) $callee(%arguments) : (~arguments)(? -> (~results)?)",
     operands=(group("arguments"),),
     results=(results(),),
-    attributes=(attribute("pure", "keyword", optional=True), attribute("callee", "symbol")),
+    attributes=(attribute("pure", "keyword", optional=True), attribute("callee", "symbol"), TIES),
     traits="call",
     example="%r = low.func.call @helper(%a) : (reg<amdgpu.vgpr>) -> (reg<amdgpu.vgpr>)",
 )
@@ -126,7 +126,7 @@ define(
     "low.op",
     "A",
     "One instruction, by its descriptor key: operands and results in descriptor order, immediates by name.",
-    "<$key>(%arguments)!immediates : (~arguments)(? -> !low_results?)",
+    "<!low_key>(%arguments)!immediates : (~arguments)(? -> !low_results?)",
     operands=(group("arguments", REGISTER),),
     results=(results("results", REGISTER),),
     attributes=(
@@ -396,7 +396,7 @@ define(
     "(? $pure?) $callee(%arguments) : (~arguments)(? -> (~results)?)",
     operands=(group("arguments"),),
     results=(results(),),
-    attributes=(attribute("pure", "keyword", optional=True), attribute("callee", "symbol")),
+    attributes=(attribute("pure", "keyword", optional=True), attribute("callee", "symbol"), TIES),
     traits="call",
     example="%r = low.invoke @swap_bytes(%v) : (vector<1xi32>) -> (vector<1xi32>)",
 )

@@ -99,6 +99,9 @@ class SymbolChecker:
             return True
         expected: Any = callee.attributes.get("result_types", ())
         mapping = dict(zip(parameters, arguments, strict=True))
+        named: Any = callee.attributes.get("result_values") or ()
+        if len(named) == len(op.results):
+            mapping.update((n, r) for n, r in zip(named, op.results, strict=True) if n is not None)
         bound = [t.substitute(mapping) for t in expected]
         if len(bound) != len(results) or not all(
             _compatible(a, b, mapping) for a, b in zip(bound, results, strict=True)
@@ -122,7 +125,10 @@ class SymbolChecker:
     ) -> bool:
         if len(parameters) != len(arguments):
             self.verifier.report(
-                op, "SYMBOL/004", f"@{callee.symbol} takes {len(parameters)} {what}, {len(arguments)} given"
+                op,
+                "SYMBOL/004",
+                f"@{callee.symbol} takes {len(parameters)} {what[:-1] if len(parameters) == 1 else what}, "
+                f"{len(arguments)} given",
             )
             return False
         mapping: dict[Value, Value] = {}
@@ -184,7 +190,11 @@ class SymbolChecker:
             t.substitute(mapping) for t in wanted
         ] != list(results):
             self.verifier.report(
-                op, "SYMBOL/005", f"the signature of @{op.symbol} differs from that of its family @{family.symbol}"
+                op,
+                "SYMBOL/005",
+                f"the signature of @{op.symbol} differs from that of its family @{family.symbol}: "
+                f"({_text([a.type for a in mine])}) -> ({_text(results)}), "
+                f"not ({_text([a.type for a in theirs])}) -> ({_text(wanted)})",
             )
 
     def launch(self, op: Operation, top: Operation) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loom.dialect.common import attribute, define, group, integer, region, results, word
-from loom.dialect.func import MODIFIERS, SIGNATURE, TAIL, TEMPERATURES
+from loom.dialect.func import MODIFIERS, SIGNATURE, TAIL, TEMPERATURES, TIES
 from loom.dialect.rules import control, functions
 
 _SELECTION = (
@@ -64,6 +64,7 @@ define(
         attribute("family", "symbol"),
         attribute("pure", "keyword", optional=True),
         word("temperature", TEMPERATURES, optional=True),
+        TIES,
     ),
     traits="call",
     example="%y = template.apply<@motif.squash>(%x, %n) : (f32, index) -> (f32)",
@@ -75,7 +76,7 @@ define(
     "(? $pure?) $callee(%arguments) : (~arguments)(? -> (~results)?)",
     operands=(group("arguments"),),
     results=(results(),),
-    attributes=(attribute("pure", "keyword", optional=True), attribute("callee", "symbol")),
+    attributes=(attribute("pure", "keyword", optional=True), attribute("callee", "symbol"), TIES),
     traits="call",
     example="%y = template.call @squash_any(%x, %n) : (f32, index) -> (f32)",
 )

@@ -186,7 +186,7 @@ def _declare_shape() -> None:
     )
     define(
         "vector.broadcast",
-        "A",
+        "B",
         "The vector repeated along new leading axes and axes of extent one.",
         " %vector : ~vector -> ~result",
         operands=(one("vector", VECTOR),),
@@ -197,7 +197,7 @@ def _declare_shape() -> None:
     )
     define(
         "vector.mask.range",
-        "A",
+        "B",
         "Mask lane i = lower + i * step < upper, signed.",
         " [%lower to %upper step %step] : ~lower -> ~result",
         operands=(one("lower", INTEGER_OR_INDEX), one("upper", INTEGER_OR_INDEX), one("step", INTEGER_OR_INDEX)),
@@ -208,7 +208,7 @@ def _declare_shape() -> None:
     )
     define(
         "vector.empty",
-        "A",
+        "B",
         "The vector without lanes.",
         " : ~result",
         results=(result("result", VECTOR),),

@@ -1,4 +1,4 @@
-"""Suggestions for misspelled names."""
+"""Words of messages: suggestions for misspelled names, counted nouns."""
 
 from __future__ import annotations
 
@@ -16,3 +16,8 @@ def did_you_mean(written: str, names: Iterable[str]) -> str | None:
         pool = [n for n in pool if n[:2] == written[:2]]
     found = difflib.get_close_matches(written, pool, 1, 0.6)
     return f"did you mean '{found[0]}'?" if found else None
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Return ``1 index`` or ``2 indices``."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"

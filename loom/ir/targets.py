@@ -118,7 +118,7 @@ class DescriptorSet(Protocol):
         ...
 
     def live_ins(self) -> Iterable[str]:
-        """Keys that ``low.live_in`` accepts."""
+        """Keys that ``low.live_in`` accepts; a mapping also gives their register class and unit count."""
         ...
 
 

@@ -8,11 +8,12 @@ by import string.
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loom.diagnostics import Diagnostic, LoomError, Severity
+from loom.diagnostics import Diagnostic, Location, LoomError, Severity
 from loom.ir.attributes import EncodingAttribute, Predicate, SymbolRef
 from loom.ir.core import Block, Module, Operation, Region, Value
 from loom.ir.definition import AttributeDef, OpDefinition, RegionDef, TypeConstraint
@@ -65,6 +66,24 @@ def _plan(definition: OpDefinition) -> _Plan:
     return plan
 
 
+_MENTION = re.compile(r"(?<![\w.%@^])[%@^][\w$-]+(?:\.[\w$-]+)*(?! of @)")
+
+
+def _place(op: Operation, message: str, focus: str | None) -> Location | None:
+    """Where in an op's text an error is: at a name it is about, else the whole op."""
+    where = op._location
+    if not isinstance(where, tuple):
+        return op.location
+    source, start, end = where
+    tokens = source.tokens
+    behind = start + 2 * len(op.results) if tokens[start][0] == "%" else start
+    for name in (focus,) if focus is not None else _MENTION.findall(message)[:2]:
+        if name in tokens[behind:end]:
+            found: Location = source.span(tokens.index(name, behind, end))
+            return found
+    return op.location
+
+
 class Verifier:
     """Checks one module and gathers diagnostics."""
 
@@ -81,9 +100,10 @@ class Verifier:
         hint: str | None = None,
         notes: Sequence[str] = (),
         location: Any = None,
+        focus: str | None = None,
     ) -> None:
-        """Record an error at an op."""
-        place = location if location is not None else op.location
+        """Record an error at an op: at the token ``focus``, else at the first name that the message mentions."""
+        place = location if location is not None else _place(op, message, focus)
         self.diagnostics.append(Diagnostic(message, code, place, Severity.ERROR, hint, tuple(notes)))
         if len(self.diagnostics) >= ERROR_LIMIT:
             raise _Stop
@@ -168,8 +188,14 @@ class Verifier:
             sound = self._regions(op, sound)
         if sound and definition.verify is not None:
 
-            def report(code: str, message: str, hint: str | None = None, notes: Sequence[str] = ()) -> None:
-                self.report(op, code, message, hint, notes)
+            def report(
+                code: str,
+                message: str,
+                hint: str | None = None,
+                notes: Sequence[str] = (),
+                at: Operation | None = None,
+            ) -> None:
+                self.report(at if at is not None else op, code, message, hint, notes)
 
             definition.verify(op, report)
         live.update(results)
@@ -223,10 +249,12 @@ class Verifier:
                 size = 1
             else:
                 size = len(op.operands) - len(definition.operands) + 1
-            types = [v.type for v in op.operands[position : position + size]]
+            values = op.operands[position : position + size]
+            types = [v.type for v in values]
             position += size
             named[declared.name] = types
-            for t in types:
+            for v in values:
+                t = v.type
                 if t is not None and not declared.constraint.accepts(t):
                     sound = False
                     if (t, declared.constraint) in reported:
@@ -237,6 +265,7 @@ class Verifier:
                         "OP/002",
                         f"operand '{declared.name}' of {definition.name} must be {declared.constraint.description}, "
                         f"not {t}",
+                        focus=f"%{v.name}" if v.name else None,
                     )
                     sound = False
         position = 0
@@ -262,7 +291,7 @@ class Verifier:
                         f"result '{result.name}' of {definition.name} must be {result.constraint.description}, not {t}",
                     )
                     sound = False
-        for group in definition.same:
+        for group in definition.same if sound else ():
             first: tuple[str, Type] | None = None
             for name in group:
                 for t in named[name]:
@@ -330,9 +359,11 @@ class Verifier:
                         )
         terminators = declared.terminators
         last = block.last
+        ended = False
         for op in block.operations:
             if op.definition.is_terminator and op is not last:
                 self.report(op, "OP/010", f"{op.name} ends a block, but more ops follow")
+                ended = True
             if "module_level" in op.definition.traits:
                 self.report(op, "OP/008", f"{op.name} can stand at module level only")
                 continue
@@ -345,7 +376,7 @@ class Verifier:
             return True
         if last is None or not (last.definition.name in terminators or last.successors):
             # A terminator of other ops has been reported as misplaced.
-            if last is None or not (last.definition.is_terminator and last.definition.parents):
+            if last is None or not (ended or (last.definition.is_terminator and last.definition.parents)):
                 self.report(
                     last if last is not None else holder,
                     "OP/009",

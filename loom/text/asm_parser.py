@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from loom.ir.attributes import Attribute, Word
 from loom.ir.core import Operation, Value
 from loom.ir.registry import lookup
-from loom.ir.suggest import did_you_mean
+from loom.ir.suggest import counted, did_you_mean
 from loom.ir.targets import Descriptor, DescriptorImmediate, DescriptorResult, DescriptorSet, descriptor_set
 from loom.ir.types import RegisterType, Type
 from loom.text.literals import parse_float, parse_integer
@@ -81,7 +81,7 @@ class AsmReader:
             else:
                 p.fail(
                     "PARSE/012",
-                    f"return gives {_counted(len(values), 'value')}, {_counted(len(types), 'type')} given",
+                    f"return gives {counted(len(values), 'value')}, {counted(len(types), 'type')} given",
                     at,
                 )
         definition = lookup("low.return")
@@ -128,7 +128,7 @@ class AsmReader:
         if not required <= len(operands) <= allowed:
             p.fail(
                 "PARSE/015",
-                f"{mnemonic} takes {_counted(required, 'operand')}, {len(operands)} given",
+                f"{mnemonic} takes {counted(required, 'operand')}, {len(operands)} given",
                 at,
                 hint=f"its operands: {', '.join(o.name for o in descriptor.operands) or 'none'}",
             )
@@ -171,13 +171,13 @@ class AsmReader:
         if len(types) != len(descriptor.results):
             p.fail(
                 "PARSE/015",
-                f"{mnemonic} has {_counted(len(descriptor.results), 'result')}, {_counted(len(types), 'type')} given",
+                f"{mnemonic} has {counted(len(descriptor.results), 'result')}, {counted(len(types), 'type')} given",
                 at,
             )
         if len(names) != len(types) and names:
             p.fail(
                 "PARSE/006",
-                f"{mnemonic} has {_counted(len(types), 'result')}, {_counted(len(names), 'name')} given",
+                f"{mnemonic} has {counted(len(types), 'result')}, {counted(len(names), 'name')} given",
                 start,
             )
         if any(t is not None for t in ties):
@@ -268,10 +268,6 @@ def infer_result(
     if len(declared.register_classes) == 1:
         return RegisterType(declared.register_classes[0], declared.units), None
     return None, None
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def read_asm_body(p: Parser, state: OpState, at: int) -> None:

@@ -26,7 +26,7 @@ def asm_descriptor(op: Operation, descriptors: DescriptorSet) -> Descriptor | No
     if by_key is None or by_key.mnemonic is None:
         return None
     descriptor = descriptors.by_mnemonic(by_key.mnemonic)
-    if descriptor is None or descriptor.key != op.attributes["key"]:
+    if descriptor is None or descriptor.key != by_key.key:
         return None
     ties: Any = op.attributes.get("ties") or ()
     extra = sum(t is not None for t in ties)
@@ -40,6 +40,17 @@ def asm_descriptor(op: Operation, descriptors: DescriptorSet) -> Descriptor | No
     if any(i.default is None and i.name not in immediates for i in descriptor.immediates):
         return None
     return descriptor if names.issuperset(immediates) else None
+
+
+def listed_key(op: Operation, key: str, descriptors: DescriptorSet) -> str:
+    """Return the key under which the target lists an instruction: its asm mnemonic where the op has that form."""
+    descriptor = descriptors.lookup(key)
+    if descriptor is None or descriptor.mnemonic is None or descriptor.key != key:
+        return key
+    family, _, name = key.partition(".")
+    if "." in name or name == descriptor.mnemonic or asm_descriptor(op, descriptors) is None:
+        return key
+    return f"{family}.{descriptor.mnemonic}"
 
 
 def has_asm_form(function: Operation) -> bool:

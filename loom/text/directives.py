@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from loom.ir.attributes import SymbolRef, Word
 from loom.ir.core import Block, Operation, Region, Value
 from loom.ir.definition import OpDefinition
+from loom.ir.suggest import did_you_mean
+from loom.ir.targets import DescriptorSet, descriptor_set
 from loom.ir.types import INDEX, Type
 from loom.text.attribute_kinds import predicates_text
 from loom.text.format import Directive, OpState, ParseStep, PrintStep, register_directive
@@ -88,7 +90,25 @@ def _make_program_arguments(definition: OpDefinition, arguments: tuple[str, ...]
 register_directive("program_arguments", Directive(_make_program_arguments))
 
 
-# (T, %n: index) — the results of a signature
+# (T, %n: index, %a as T) — the results of a signature
+
+
+def _tied_argument(p: Parser, state: OpState) -> int:
+    """Read ``%a as``; return the position of the argument whose storage a result reuses."""
+    block = state.regions[0]
+    arguments = block.arguments if isinstance(block, Block) else []
+    token = p.tokens[p.i]
+    value = p.scope.get(token)
+    for position, argument in enumerate(arguments):
+        if argument is value:
+            p.i += 2
+            return position
+    p.fail(
+        "PARSE/001",
+        f"a tied result must name an argument of the function, not {token}",
+        p.i,
+        hint=did_you_mean(token, [f"%{a.name}" for a in arguments if a.name]),
+    )
 
 
 def _make_result_types(definition: OpDefinition, arguments: tuple[str, ...]) -> tuple[ParseStep, PrintStep]:
@@ -96,17 +116,22 @@ def _make_result_types(definition: OpDefinition, arguments: tuple[str, ...]) -> 
         p.accept_literal("(")
         types: list[Type] = []
         values: list[Value | None] = []
+        ties: dict[int, int] = {}
         while p.tokens[p.i] != ")":
             token = p.tokens[p.i]
             if token[0] == "%" and p.tokens[p.i + 1] == ":":
                 at = p.i
                 p.i += 2
+                if token in p.signature[-len(types) :] and types:
+                    p.report(p.diagnose("NAME/002", f"{token} already names a result", at))
                 made = Value(p.type(), None, len(types))
                 p.define(token, made, at)
                 p.signature.append(token)
                 values.append(made)
                 types.append(made.type)
             else:
+                if token[0] == "%" and p.tokens[p.i + 1] == "as":
+                    ties[len(types)] = _tied_argument(p, state)
                 types.append(p.type())
                 values.append(None)
                 p.signature.append("")
@@ -115,16 +140,24 @@ def _make_result_types(definition: OpDefinition, arguments: tuple[str, ...]) -> 
             p.i += 1
         p.accept_literal(")")
         state.attributes["result_types"] = tuple(types)
+        if ties:
+            state.attributes["result_ties"] = tuple(ties.get(n) for n in range(len(types)))
         if any(v is not None for v in values):
             state.attributes["result_values"] = tuple(values)
 
     def show(printer: Printer, op: Operation) -> None:
         types: Any = op.attributes.get("result_types", ())
         values: Any = op.attributes.get("result_values") or (None,) * len(types)
-        parts = [
-            printer.type(t) if v is None else f"{printer.names[v]}: {printer.type(t)}"
-            for t, v in zip(types, values, strict=True)
-        ]
+        ties: Any = op.attributes.get("result_ties") or (None,) * len(types)
+        arguments_ = op.regions[0].blocks[0].arguments
+        parts = []
+        for t, v, tie in zip(types, values, ties, strict=True):
+            text = printer.type(t)
+            if v is not None:
+                text = f"{printer.names[v]}: {text}"
+            elif tie is not None:
+                text = f"{printer.names[arguments_[tie]]} as {text}"
+            parts.append(text)
         printer.out.append(f"({', '.join(parts)})")
 
     return parse, show
@@ -590,6 +623,30 @@ def _make_low_target(definition: OpDefinition, arguments: tuple[str, ...]) -> tu
 register_directive("low_target", Directive(_make_low_target))
 
 
+# amdgpu.v_add_u32 — the key of an instruction
+
+
+def _make_low_key(definition: OpDefinition, arguments: tuple[str, ...]) -> tuple[ParseStep, PrintStep]:
+    """The op holds one key whichever name was written; an instruction that the target lists under another name in
+    exactly this form prints that name."""
+
+    def parse(p: Parser, state: OpState) -> None:
+        state.attributes["key"] = p.bare_word()
+
+    def show(printer: Printer, op: Operation) -> None:
+        key = str(op.attributes["key"])
+        if printer.low_set is not None:
+            from loom.text.asm_printer import listed_key
+
+            key = listed_key(op, key, printer.low_set)
+        printer.out.append(key)
+
+    return parse, show
+
+
+register_directive("low_key", Directive(_make_low_key))
+
+
 # reg<…>, %a as reg<…> — the results of an instruction
 
 
@@ -654,6 +711,16 @@ register_directive("immediates", Directive(_make_immediates, lambda token: token
 # {…} or asm {…} — the body of a function on registers
 
 
+def printed_set(function: Operation) -> DescriptorSet | None:
+    """The set whose names a function's instructions print in.
+
+    None where registers are fixed: that is code read from a machine, which keeps the names of the disassembly.
+    """
+    if function.attributes.get("allocation", "virtual") != "virtual":
+        return None
+    return descriptor_set(str(function.attributes.get("descriptor_set")))
+
+
 def _make_low_body(definition: OpDefinition, arguments: tuple[str, ...]) -> tuple[ParseStep, PrintStep]:
     def parse(p: Parser, state: OpState) -> None:
         if p.tokens[p.i] != "asm":
@@ -671,15 +738,17 @@ def _make_low_body(definition: OpDefinition, arguments: tuple[str, ...]) -> tupl
         read_asm_body(p, state, at)
 
     def show(printer: Printer, op: Operation) -> None:
-        if op.attributes.get("spelling") == "asm" and not printer.plain_names:
+        asm = None
+        if not printer.plain_names:
             from loom.text.asm_printer import asm_printer
 
-            asm = asm_printer(op)
-            if asm is not None:
-                printer.out.append("asm ")
-                printer.region(op, op.regions[0], definition.regions[0], asm)
-                return
-        printer.region(op, op.regions[0], definition.regions[0])
+            printer.low_set = printed_set(op)
+            if op.attributes.get("spelling") == "asm":
+                asm = asm_printer(op)
+                if asm is not None:
+                    printer.out.append("asm ")
+        printer.region(op, op.regions[0], definition.regions[0], asm)
+        printer.low_set = None
 
     return parse, show
 

@@ -177,6 +177,7 @@ DIRECTIVE_ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "config_type": ("type", "value_name", "where"),
     "compare_results": ("bindings",),
     "low_target": ("descriptor_set", "target"),
+    "low_key": ("key",),
 }
 
 
@@ -545,7 +546,8 @@ def _starts(definition: OpDefinition, elements: Sequence[_Element]) -> Callable[
                 return lambda tokens, i: tokens[i] == "," and rest(tokens, i + 1)
             return lambda tokens, i: tokens[i] == first
         if e.kind == "operand":
-            return lambda tokens, i: tokens[i][0] == "%"
+            # `%x = …` begins the next op.
+            return lambda tokens, i: tokens[i][0] == "%" and tokens[i + 1] != "="
         if e.kind == "attribute":
             test = attribute_starts(definition.attribute_table[e.value])
             return lambda tokens, i: test(tokens[i])

@@ -1,11 +1,14 @@
-"""What the older spellings need once a whole file is read: calls of kernels become launches, families are declared."""
+"""What spellings need once a whole file is read.
+
+Calls of kernels become launches, families are declared, instructions that have several names get one key.
+"""
 
 from __future__ import annotations
 
 from loom.ir.attributes import SymbolRef, Word
 from loom.ir.builder import Builder
 from loom.ir.core import Block, Module, Operation, Region, Value
-from loom.ir.targets import set_of_selector
+from loom.ir.targets import descriptor_set, set_of_selector
 
 
 def modernize(module: Module) -> None:
@@ -28,8 +31,10 @@ def modernize(module: Module) -> None:
             family = op.attributes.get("family")
             if isinstance(family, SymbolRef):
                 families.setdefault(str(family), op)
-        elif name.startswith("low.") and "target" in op.attributes and "descriptor_set" not in op.attributes:
-            _complete_target(module, op)
+        elif name.startswith("low."):
+            if "target" in op.attributes and "descriptor_set" not in op.attributes:
+                _complete_target(module, op)
+            _one_key_each(op)
         if op.symbol:
             declared.add(op.symbol)
     for call in calls:
@@ -49,6 +54,21 @@ def _complete_target(module: Module, op: Operation) -> None:
     key = set_of_selector(record.definition.dialect, str(record.attributes["selector"]))
     if key is not None:
         op.attributes["descriptor_set"] = Word(key)
+
+
+def _one_key_each(function: Operation) -> None:
+    """Give every instruction the key of its descriptor, so that equal programs are equal in whatever names they use."""
+    found = descriptor_set(str(function.attributes.get("descriptor_set")))
+    if found is None:
+        return
+    keys: dict[str, Word] = {}
+    for op in function.walk():
+        if op.name in ("low.op", "low.const"):
+            written = str(op.attributes["key"])
+            if written not in keys:
+                descriptor = found.lookup(written)
+                keys[written] = Word(descriptor.key if descriptor is not None else written)
+            op.attributes["key"] = keys[written]
 
 
 def _was_older(op: Operation) -> bool:

@@ -80,7 +80,9 @@ class Parser(Reader):
                 self.scope[token] = value
                 self.defined.append(token)
                 return
-        if token in self.scope and self.scope[token].type is not None:
+        known = self.scope.get(token)
+        # The name of a result of the signature is free again in the body.
+        if known is not None and known.type is not None and known.owner is not None:
             self.report(
                 self.diagnose(
                     "NAME/002",
@@ -151,6 +153,7 @@ class Parser(Reader):
             self.fail("PARSE/004", f"regions nest deeper than {NESTING_LIMIT} levels", opening)
         self.nesting += 1
         self.enclosing.append(definition)
+        self.openings.append(opening)
         if mark < 0:
             mark = len(self.defined)
         closing = self.block_operations(region, cfg)
@@ -159,6 +162,7 @@ class Parser(Reader):
             self.scope.pop(token, None)
         del self.defined[mark:]
         self.enclosing.pop()
+        self.openings.pop()
         self.nesting -= 1
 
     def finish_region(self, region: Region, implicit: str | None, closing: int) -> None:
@@ -203,7 +207,7 @@ class Parser(Reader):
                         )
                 return closing
             if token == END:
-                self.fail("PARSE/005", "the file ends inside of a region; '}' was expected")
+                self.fail("PARSE/005", "the file ends inside of a region; '}' was expected", hint=self._opened())
             start = self.i
             try:
                 if token[0] == "^":
@@ -516,6 +520,7 @@ class Parser(Reader):
             except ParseFailure as failure:
                 self.nesting = 0
                 self.enclosing.clear()
+                self.openings.clear()
                 self.report(failure.diagnostic)
                 if failure.diagnostic.code in ("PARSE/004", "PARSE/005"):
                     return

@@ -9,6 +9,7 @@ from loom.ir.attributes import Attribute, EncodingAttribute, format_attribute
 from loom.ir.core import Block, Module, Operation, Region, Value, register_semantic_printer
 from loom.ir.definition import RegionDef
 from loom.ir.recursion import deep_recursion
+from loom.ir.targets import DescriptorSet
 from loom.ir.types import Type
 from loom.text.format import program_of
 
@@ -29,6 +30,7 @@ class Printer:
         self.plain_names = plain_names
         self.locations = locations
         self.aliases: dict[EncodingAttribute, str] = {}
+        self.low_set: DescriptorSet | None = None
 
     # Pieces that formats ask for
 
@@ -122,6 +124,7 @@ class Printer:
                     for r in results:
                         if r is not None:
                             choose(r, mine)
+                    taken.difference_update(names[r] for r in results if r is not None and not _mentioned(region, r))
                 label = None if plain else block.label
                 if label is None or label in labels:
                     base = label
@@ -262,6 +265,19 @@ def _region_defs(op: Operation) -> list[RegionDef]:
     return [declared[0]] * (len(op.regions) - 1) + [declared[-1]]
 
 
+def _mentioned(region: Region, value: Value) -> bool:
+    """Whether a type inside of a body names a result of its signature."""
+    other = {value: Value(value.type)}
+    for block in region.blocks:
+        if any(a.type.substitute(other) is not a.type for a in block.arguments):
+            return True
+    return any(
+        v.type.substitute(other) is not v.type
+        for op in region.walk()
+        for v in (*op.results, *(a for inner in op.regions for block in inner.blocks for a in block.arguments))
+    )
+
+
 def _groupable(a: Operation, b: Operation) -> bool:
     """Whether two neighbours may stay without a blank line between: one-liners that the source grouped."""
     return not _has_body(a) and not _has_body(b)
@@ -287,6 +303,10 @@ def print_operation(op: Operation) -> str:
         printer.assign_names(top)
         for v in op.operands:
             printer.names.setdefault(v, f"%{v.name or '?'}")
+        if top is not op and top.definition.has_trait("low"):
+            from loom.text.directives import printed_set
+
+            printer.low_set = printed_set(top)
         printer.operation(op)
     return "".join(printer.out)
 

@@ -69,6 +69,7 @@ class Reader:
         self.signature: list[str] = []
         self.nesting = 0
         self.enclosing: list[OpDefinition] = []
+        self.openings: list[int] = []
         self.diagnostics: list[Diagnostic] = []
         self.aliases: dict[str, EncodingAttribute] = {}
         self.older = False
@@ -114,12 +115,32 @@ class Reader:
         """Fail because the next token is not ``what``."""
         token = self.tokens[self.i]
         if token == END and self.nesting:
-            self.fail("PARSE/005", f"the file ends inside of a region; '{what}' was expected")
+            self.fail("PARSE/005", f"the file ends inside of a region; '{what}' was expected", hint=self._opened())
         if token[0] == '"' and len(token) == 1:
             self.fail("LEX/003", "the string does not end on its line", hint='close it with "')
         if len(token) == 1 and (not token.isprintable() or token in "!&*+;?\\^`~'@#$%./-" or ord(token) > 126):
-            self.fail("LEX/002", f"unexpected character {token!a}")
-        self.fail("PARSE/001", f"expected '{what}', found {self.shown()}")
+            hints = {";": "an op ends by itself; leave the ';' out", "/": "comments begin with '//'"}
+            self.fail("LEX/002", f"unexpected character {token!a}", hint=hints.get(token))
+        named = what if what.startswith(("a ", "an ")) else f"'{what}'"
+        self.fail("PARSE/001", f"expected {named}, found {self.shown()}", hint=self._way_out(what, token))
+
+    def _way_out(self, what: str, token: str) -> str | None:
+        """What to do about a token that is not the expected one, where that is known."""
+        if what == "a symbol" and (token[0].isalpha() or token[0] == "_"):
+            return f"symbols begin with '@': @{token}"
+        if what == "a value" and (parse_integer(token) is not None or parse_float(token) is not None):
+            return f"constants are values of their own: %c = index.constant {token} : index"
+        if what in ("a value", "an argument", "a result name") and token[0].isalpha():
+            return f"values begin with '%': %{token}"
+        if what == "an operation" and token == "}":
+            return "no region is open here; is there a '}' too many?"
+        if what == "{" and token == "launch":
+            return "the region that computes the launch comes first: {… kernel.launch.config …} launch(…)"
+        return None
+
+    def _opened(self) -> str | None:
+        """Where the innermost open region begins."""
+        return f"the '{{' at line {self.source.line_of(self.openings[-1]) + 1} is not closed" if self.openings else None
 
     def accept_literal(self, token: str) -> None:
         """Read exactly this token."""

@@ -133,6 +133,19 @@ def _number(digits: str) -> int:
     return int(digits)
 
 
+def _element_hint(text: str) -> str:
+    """What to write instead of something that is no element type."""
+    from loom.ir.suggest import did_you_mean
+
+    bare = re.match(r"\[(\w+)\]", text)
+    if bare is not None:
+        return f"a dynamic dimension names a value: [%{bare[1]}]"
+    joined = re.fullmatch(r"(\d+)([a-z]\w*)", text)
+    if joined is not None and joined[2] in SCALAR_TYPES:
+        return f"an 'x' follows every dimension: {joined[1]}x{joined[2]}"
+    return did_you_mean(text, SCALAR_TYPES) or "an element is a scalar type, as in f32"
+
+
 def _shaped(keyword: str, body: str) -> tuple[str, Any]:
     dims: list[int | str] = []
     position = 0
@@ -148,9 +161,7 @@ def _shaped(keyword: str, body: str) -> tuple[str, Any]:
     parts = _split(body[position:])
     element = SCALAR_TYPES.get(parts[0])
     if element is None:
-        raise TypeTextError(
-            f"'{parts[0]}' is not an element type", "TYPE/002", "an element is a scalar type, as in f32"
-        )
+        raise TypeTextError(f"'{parts[0]}' is not an element type", "TYPE/002", _element_hint(parts[0]))
     if len(dims) > 32:
         raise TypeTextError("a shape has at most 32 dimensions", "TYPE/003")
     tail: list[tuple[str, Any]] = []

@@ -14,6 +14,6 @@ def test_mutated_modules_give_diagnostics_and_nothing_else() -> None:
     assert outcome.modules == MODULES
     # The mutations reach all stages, and most kinds of diagnostics.
     assert outcome.valid > 500
-    assert outcome.verify_errors > 1000
+    assert outcome.verify_errors > 500
     assert len(outcome.codes) > 60
     assert outcome.slowest < LARGEST_SECONDS

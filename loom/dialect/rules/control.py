@@ -155,6 +155,12 @@ def function_return(op: Operation, report: Report) -> None:
     if function is None:
         return
     expected: Any = function.attributes.get("result_types", ())
-    given = _types(op.operand_group("values"))
+    values = op.operand_group("values")
+    given = _types(values)
+    named: Any = function.attributes.get("result_values") or ()
+    # A named result is the value that is returned for it.
+    bound = {n: v for n, v in zip(named, values, strict=False) if n is not None}
+    if bound:
+        expected = tuple(t.substitute(bound) for t in expected)
     if tuple(given) != tuple(expected):
         report("OP/014", f"@{function.symbol} gives {_text(expected)}, this returns {_text(given)}")

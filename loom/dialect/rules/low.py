@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loom.dialect.rules.functions import signature_types
@@ -103,6 +103,7 @@ def low_kernel(op: Operation, report: Report) -> None:
 def _body(op: Operation, report: Report) -> None:
     seen: dict[str, Operation] = {}
     indices: list[int] = []
+    resources: list[Operation] = []
     locked = op.attributes.get("schedule") == "locked"
     for block in op.regions[0].blocks:
         for inner in block.operations:
@@ -112,17 +113,20 @@ def _body(op: Operation, report: Report) -> None:
             if inner.name == "low.live_in":
                 key = str(inner.attributes["key"])
                 if key in seen:
-                    report("LOW/007", f"@{op.symbol} has two live-ins of {key}")
+                    report("LOW/007", f"@{op.symbol} has two live-ins of {key}", at=inner)
                 seen[key] = inner
             elif inner.name == "low.resource":
                 index = inner.attributes.get("index")
                 if isinstance(index, int):
                     indices.append(index)
-    if sorted(indices) != list(range(len(indices))):
+                    resources.append(inner)
+    wrong = [n for n, i in enumerate(indices) if i >= len(indices) or i in indices[:n]]
+    if wrong:
         report(
             "LOW/007",
             f"the resource indices of @{op.symbol} are {sorted(indices)}; they must be 0 to "
             f"{len(indices) - 1}, each once",
+            at=resources[wrong[0]],
         )
     packed = [k for k in seen if ".workitem_id.packed" in k]
     plain = [k for k in seen if ".workitem_id." in k and k not in packed]
@@ -358,14 +362,31 @@ def low_live_in(op: Operation, report: Report) -> None:
     key = str(op.attributes["key"])
     if keys and key not in keys and ".undefined." not in key:  # what nobody set: only lifted code reads it
         report("LOW/007", f"unknown live-in '{key}'", did_you_mean(key, keys))
+        return
+    classes = found.live_ins()
+    made = op.results[0].type
+    assert isinstance(made, RegisterType)
+    if isinstance(classes, Mapping) and key in classes and function.attributes.get("allocation") is None:
+        register_class, units = classes[key]
+        if (made.register_class, made.units) != (register_class, units):
+            wanted = RegisterType(register_class, units)
+            report("LOW/007", f"the live-in '{key}' arrives in {wanted}, not in {made}", f"write {wanted}")
 
 
 def low_resource(op: Operation, report: Report) -> None:
     """A static or a dynamic extent, not both."""
     if "extent" in op.attributes and op.optional_operand("extent_value") is not None:
         report("OP/024", "'extent = …' and 'extent(%n)' exclude one another")
-    if low_parent(op) is None:
+    function = low_parent(op)
+    if function is None:
         report("OP/008", f"{op.name} belongs in a Low function or kernel")
+        return
+    made = op.results[0].type
+    assert isinstance(made, RegisterType)
+    if str(function.attributes.get("descriptor_set")).startswith("amdgpu.") and (
+        made.register_class != "amdgpu.sgpr" or made.units != 2
+    ):
+        report("LOW/007", f"a resource is an address in reg<amdgpu.sgpr x2>, not {made}", "write reg<amdgpu.sgpr x2>")
 
 
 def low_spill(op: Operation, report: Report) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from loom.dialect.rules.values import Report, Rule
 from loom.ir import FloatType, IntegerType, Operation, Type, VectorType, ViewType
+from loom.ir.suggest import counted
 
 
 def element_of(name: str) -> Callable[[Operation], Type | None]:
@@ -30,7 +31,7 @@ def full_rank(op: Operation, report: Report) -> bool:
     view = _view(op)
     pattern: Any = op.attributes["indices"]
     if len(pattern) != view.rank:
-        report("OP/018", f"{op.name} needs {view.rank} indices for {view}, {len(pattern)} given")
+        report("OP/018", f"{op.name} needs {counted(view.rank, 'index', 'indices')} for {view}, {len(pattern)} given")
         return False
     return _pattern_fits(op, "indices", report)
 

@@ -111,6 +111,60 @@ _OLDER: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 
 
+#: Where the reference lists another mnemonic than LLVM's for gfx11 and gfx12: LLVM's name (with the reference's
+#: suffix) and the listed one. Names that it lists in both spellings print as LLVM has them.
+_LISTED: dict[str, str] = {
+    "buffer_load_b32": "buffer_load_dword",
+    "buffer_load_b32_off_zero": "buffer_load_dword_off_zero",
+    "buffer_load_b64_off_zero": "buffer_load_dwordx2_off_zero",
+    "buffer_load_d16_b16": "buffer_load_short_d16",
+    "buffer_store_b32": "buffer_store_dword",
+    "buffer_store_b32_off_zero": "buffer_store_dword_off_zero",
+    "buffer_store_b16": "buffer_store_short",
+    "ds_cmpstore_rtn_b32": "ds_cmpst_rtn_b32",
+    "ds_load_2addr_b32": "ds_read2_b32",
+    "ds_load_2addr_b64": "ds_read2_b64",
+    "ds_load_2addr_stride64_b32": "ds_read2st64_b32",
+    "ds_load_2addr_stride64_b64": "ds_read2st64_b64",
+    "ds_load_addtid_b32": "ds_read_addtid_b32",
+    "ds_load_b128": "ds_read_b128",
+    "ds_load_b32": "ds_read_b32",
+    "ds_load_b64": "ds_read_b64",
+    "ds_load_b96": "ds_read_b96",
+    "ds_load_u16": "ds_read_u16",
+    "ds_store_2addr_b32": "ds_write2_b32",
+    "ds_store_2addr_b64": "ds_write2_b64",
+    "ds_store_2addr_stride64_b32": "ds_write2st64_b32",
+    "ds_store_2addr_stride64_b64": "ds_write2st64_b64",
+    "ds_store_addtid_b32": "ds_write_addtid_b32",
+    "ds_store_b128": "ds_write_b128",
+    "ds_store_b16": "ds_write_b16",
+    "ds_store_b32": "ds_write_b32",
+    "ds_store_b64": "ds_write_b64",
+    "ds_store_b96": "ds_write_b96",
+    "ds_storexchg_rtn_b32": "ds_wrxchg_rtn_b32",
+    "flat_load_b32": "flat_load_dword",
+    "global_load_d16_b16_saddr": "global_load_short_d16_saddr",
+    "global_load_d16_b16_vaddr": "global_load_short_d16_vaddr",
+    "global_store_b16_saddr": "global_store_short_saddr",
+    "global_store_b16_vaddr": "global_store_short_vaddr",
+    "s_buffer_load_b32": "s_buffer_load_dword",
+    "s_load_b32": "s_load_dword",
+    "s_load_b32_offset_only": "s_load_dword_offset_only",
+    "s_load_b512": "s_load_dwordx16",
+    "s_load_b512_offset_only": "s_load_dwordx16_offset_only",
+    "s_load_b64": "s_load_dwordx2",
+    "s_load_b64_offset_only": "s_load_dwordx2_offset_only",
+    "s_load_b128": "s_load_dwordx4",
+    "s_load_b128_offset_only": "s_load_dwordx4_offset_only",
+    "s_load_b256": "s_load_dwordx8",
+    "s_load_b256_offset_only": "s_load_dwordx8_offset_only",
+    "v_add_nc_u32": "v_add_u32",
+    "v_add_nc_u32_lit": "v_add_u32_lit",
+    "v_add_nc_u32_src0_inline": "v_add_u32_src0_inline",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Variant:
     """A reference-form mnemonic.
@@ -244,6 +298,33 @@ def variant_of(generation: str, name: str) -> Variant | None:
         if made is not None:
             return _returning(made, name)
     return None
+
+
+@cache
+def spelling_of(generation: str, name: str) -> tuple[str, str]:
+    """How an instruction is written, whichever accepted spelling ``name`` is: (key without family, asm mnemonic).
+
+    The key is LLVM's mnemonic, with the reference's suffix behind a dot; the asm mnemonic is the listed one.
+    """
+    row = row_of(generation, name)
+    if row is not None:
+        return row.mnemonic, _listed(generation, row.mnemonic)
+    match = re.fullmatch(r"(v_dot[48]_i32_iu[48])_(s8u8|u8s8|s4u4|u4s4)", name)
+    if match:
+        return f"{match[1]}.{match[2]}", name
+    for pattern, make in _SUFFIXES:
+        match = pattern.fullmatch(name)
+        base = row_of(generation, match[1]) if match else None
+        if match is None or base is None or make(base) is None:
+            continue
+        suffix = name[len(match[1]) :]
+        mnemonic = _listed(generation, base.mnemonic + suffix)
+        return f"{mnemonic.removesuffix(suffix)}.{suffix[1:]}", mnemonic
+    return name, name
+
+
+def _listed(generation: str, mnemonic: str) -> str:
+    return _LISTED.get(mnemonic, mnemonic) if generation != "gfx9.4" else mnemonic
 
 
 def _saddr(row: InstructionRow) -> Variant | None:
@@ -681,15 +762,15 @@ class AmdgpuDescriptorSet:
 
     def by_mnemonic(self, mnemonic: str) -> Descriptor | None:
         """The instruction of an asm mnemonic: the reference form, whose results and immediates are exact."""
-        return self._cached(mnemonic, True)
+        return self._cached(mnemonic.replace(".", "_"), True)
 
     def mnemonics(self) -> Iterable[str]:
         """All mnemonics of the table, for suggestions."""
         return list(table(self._generation).mnemonics())
 
-    def live_ins(self) -> Iterable[str]:
-        """Keys that ``low.live_in`` accepts."""
-        return tuple(LIVE_IN_CLASSES)
+    def live_ins(self) -> Mapping[str, tuple[str, int]]:
+        """Keys that ``low.live_in`` accepts, with the register class and unit count in which they arrive."""
+        return LIVE_IN_CLASSES
 
     def _cached(self, name: str, asm: bool = False) -> Descriptor | None:
         key = f"asm {name}" if asm else name
@@ -703,12 +784,14 @@ class AmdgpuDescriptorSet:
             first, second = row_of(self._generation, x), row_of(self._generation, y)
             if first is None or second is None:
                 return None
-            return _dual_descriptor(name, first, second)
+            return _dual_descriptor(f"{first.mnemonic}.{second.mnemonic}", first, second)
         row = row_of(self._generation, name)
         variant = variant_of(self._generation, name)
         if row is None and variant is None:
             return None
-        return _describe(name, variant.row if variant is not None else row, variant, row is not None, asm)  # type: ignore[arg-type]
+        made = _describe(name, variant.row if variant is not None else row, variant, row is not None, asm)  # type: ignore[arg-type]
+        key, mnemonic = spelling_of(self._generation, name)
+        return replace(made, key=f"amdgpu.{key}", mnemonic=mnemonic)
 
 
 def _classes_of(slot: OperandSlot) -> tuple[str, ...]:
@@ -778,6 +861,8 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
             tied = slot.name if slot.role == "def_use" else None
             if asm:
                 shown = ("amdgpu.sgpr",) if "amdgpu.sgpr" in classes and "amdgpu.vgpr" not in classes else classes
+                if "amdgpu.vgpr" in shown and not row.mnemonic.startswith(("v_mfma", "v_smfmac")):
+                    shown = ("amdgpu.vgpr",)  # accumulators must be asked for, by the written type
                 if name.endswith(("_m0", "_m0_imm")):
                     shown = ("amdgpu.m0",)
                 results.append(DescriptorResult(slot.name, shown, max(choices), _part(slot), False, tied))
