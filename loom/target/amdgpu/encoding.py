@@ -64,6 +64,17 @@ class SlotCodec:
         return value
 
 
+#: Operands of a matrix instruction whose elements are spread over all lanes: 64 lanes hold them in half as many
+#: registers as 32 lanes. (The tables give the size for 32 lanes.)
+_SPREAD = {"gfx11": ("vdst", "src2"), "gfx12": ("vdst", "src0", "src1", "src2")}
+
+
+def _halved(text: str) -> str:
+    """The codec ``v8`` or ``s8@17`` for half as many registers."""
+    body, mark, accept = text.partition("@")
+    return f"{body[0]}{max(1, int(body[1:]) // 2)}{mark}{accept}"
+
+
 class CompiledEncoding:
     """One encoding of one row, ready to decode and encode. Built lazily per encoding."""
 
@@ -99,6 +110,8 @@ class CompiledEncoding:
                 codecs[index] = text = "t" + text[1:]
             if to_lds and name == "vdata":
                 codecs[index] = text = "l" + text[2:]
+            if owner.wave_size == 64 and row.mnemonic.startswith("v_wmma_") and name in _SPREAD.get(generation, ()):
+                codecs[index] = text = _halved(text)
             owned |= self._add_slot(owner, index, name, text)
         self.modifiers: list[tuple[str, Field, ModifierField]] = []
         modifier_mask = 0
