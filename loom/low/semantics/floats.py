@@ -22,6 +22,8 @@ from loom.low.semantics.expression import (
     node,
     resize,
     select,
+    smax,
+    smin,
     trunc,
     zext,
 )
@@ -495,19 +497,13 @@ def frexp(a: Expr) -> tuple[Expr, Expr]:
 
 def ldexp(c: Context, a: Expr, exponent: Expr) -> Expr:
     """``a * 2**exponent`` rounded once (to nearest even); ``exponent`` is a signed ``i32``."""
-    from loom.low.semantics.expression import smax, smin
-
     a = flush_input(c, a)
     limited = smin(smax(exponent, const("i32", -2200)), const("i32", 2200))
     # In double precision the scaling of half and single values is exact within range; two steps keep each factor
     # normal.
     wide = to_f64(a)
     if a.type == "f64":
-        half_step = node("ashr", "i32", limited, const("i32", 2))
-        # Scale down in a way that rounds once: large parts first, and only the last step may round.
-        result = _scale_double(a, limited)
-        assert half_step
-        return flush_output(c, canonical(result))
+        return flush_output(c, canonical(scale_double(a, limited)))
     bounded = smin(smax(limited, const("i32", -600)), const("i32", 600))
     scaled = node("fmul", "f64", wide, power_of_two(bounded))
     if a.type == "f32":
@@ -520,9 +516,8 @@ def power_of_two(exponent: Expr) -> Expr:
     return bitcast(Expr("sext", "i64", (exponent + 1023,)) << 52, "f64")
 
 
-def _scale_double(a: Expr, exponent: Expr) -> Expr:
-    from loom.low.semantics.expression import smax, smin
-
+def scale_double(a: Expr, exponent: Expr) -> Expr:
+    """``a * 2**exponent`` in double precision, rounded once."""
     # The significand is brought near one, where scaling is exact; then at most one multiplication leaves the normal
     # range.
     mantissa, own = frexp(a)

@@ -205,10 +205,8 @@ class _Emitter:
             index = self.names[id(item.args[1])]
             return self._line(f"extractelement {vector} {self._value(item.args[0], True)}, i32 {index}")
         if op == "permute":
-            scalar = TYPES[item.type]
             suffix = f"v{wave}{_SHORT[item.type]}"
             self.declarations.add(f"declare {kind} @loom.permute.{suffix}({kind}, <{wave} x i32>)")
             values = [self._value(a, True) for a in item.args]
-            assert scalar
             return self._line(f"call {kind} @loom.permute.{suffix}({kind} {values[0]}, <{wave} x i32> {values[1]})")
         raise NotImplementedError(op)

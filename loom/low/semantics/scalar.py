@@ -22,18 +22,14 @@ from loom.low.semantics.expression import (
     zext,
 )
 from loom.low.semantics.floats import (
-    canonical,
     compare,
     extend_half,
-    fabs,
     fadd,
     ffma,
     float_to_int,
     fmul,
-    fneg,
     fsub,
     integral,
-    is_nan,
     maximum_number,
     minimum_number,
     narrow_half,
@@ -365,7 +361,6 @@ def _declare_floats() -> None:
     define("s_cvt_f32_f16", "f32 = f16", lambda c, a: extend_half(a))
     define("s_cvt_hi_f32_f16", "f32 = i32", lambda c, a: extend_half(bitcast(trunc(a >> 16, "i16"), "f16")))
     define("s_cvt_pk_rtz_f16_f32", "v2f16 = f32 f32", lambda c, a, b: (narrow_half(a, 3), narrow_half(b, 3)))
-    assert is_nan is not None and fabs is not None and fneg is not None and canonical is not None
 
 
 _declare_logic()

@@ -31,7 +31,6 @@ from loom.low.semantics.floats import (
     QUIET_NAN,
     SIGN,
     bfloat_to_single,
-    canonical,
     compare,
     exponent_field,
     extend_half,
@@ -64,6 +63,7 @@ from loom.low.semantics.floats import (
     narrow_single,
     number,
     quiet,
+    scale_double,
     single_to_bfloat,
     to_f64,
 )
@@ -229,13 +229,7 @@ def _trig_preop(a: Expr, segment: Expr) -> Expr:
     mantissa = (top | low) >> 11
     value = node("uitofp", "f64", mantissa)
     scale = const("i32", -53) - shift + select(icmp("uge", exponent, 1968), const("i32", 128), const("i32", 0))
-    return _scale(value, scale)
-
-
-def _scale(value: Expr, exponent: Expr) -> Expr:
-    from loom.low.semantics.floats import _scale_double
-
-    return _scale_double(value, exponent)
+    return scale_double(value, scale)
 
 
 def _declare_division() -> None:
@@ -546,4 +540,3 @@ _declare_scalar_results()
 _declare_division()
 _declare_conversions()
 _declare_compares()
-assert bfloat_to_single is not None and canonical is not None

@@ -9,7 +9,6 @@ from loom.low.semantics.expression import (
     ashr,
     ballot,
     const,
-    halves,
     icmp,
     lane_bit,
     lane_number,
@@ -24,7 +23,7 @@ from loom.low.semantics.expression import (
     umin,
     zext,
 )
-from loom.low.semantics.operation import ACCUMULATING, Context, define
+from loom.low.semantics.operation import Context, define
 from loom.low.semantics.scalar import (
     bit_field,
     bit_field_mask,
@@ -393,4 +392,3 @@ _declare_arithmetic()
 _declare_selection()
 _declare_differences()
 _declare_lanes()
-assert halves is not None and ACCUMULATING is not None

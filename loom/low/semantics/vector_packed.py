@@ -31,7 +31,6 @@ from loom.low.semantics.floats import (
     flush_output,
     fmul,
     fneg,
-    is_nan,
     maximum_ieee,
     maximum_number,
     minimum_ieee,
@@ -458,4 +457,3 @@ _declare_mixed()
 _declare_dots()
 _declare_small_floats()
 _declare_matrices()
-assert fadd is not None and is_nan is not None and fmul is not None

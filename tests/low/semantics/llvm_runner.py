@@ -12,7 +12,7 @@ from loom.low.semantics.expression import topological
 from loom.low.semantics.llvm_backend import TYPES, compile_template
 from loom.low.semantics.operation import Assembled
 from loom.target.amdgpu.simulator.compile import Library, compile_text, has_hardware_fma
-from loom.target.amdgpu.simulator.helpers import runtime_text
+from loom.target.amdgpu.simulator.runtime import runtime_text
 
 
 def run_batch(

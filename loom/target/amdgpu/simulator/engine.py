@@ -19,7 +19,8 @@ import numpy.typing as npt
 from loom.target.amdgpu.machine import MachineInstruction
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.compile import Library, compile_text, has_hardware_fma
-from loom.target.amdgpu.simulator.helpers import Helper, helper_text, runtime_declarations, runtime_text, signature
+from loom.target.amdgpu.simulator.helpers import Helper, helper_text
+from loom.target.amdgpu.simulator.runtime import runtime_declarations, runtime_text
 from loom.target.amdgpu.simulator.scheduler import scheduler_text
 from loom.target.amdgpu.simulator.static_check import StaticChecker
 from loom.target.amdgpu.simulator.translate import Settings, StaticFault, Translation, Translator
@@ -311,6 +312,3 @@ def run_kernel(kernel: CompiledKernel, plan: LaunchPlan) -> RunResult:
             worker.fault(result)
             break
     return result
-
-
-assert signature is not None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -390,6 +390,3 @@ def default_threads() -> int:
     if chosen and chosen.isdecimal() and int(chosen) > 0:
         return int(chosen)
     return max(1, len(os.sched_getaffinity(0)))
-
-
-assert Mapping is not None

@@ -267,3 +267,64 @@ budget:
   ret i32 2
 }}
 """
+
+
+def dispatch_text(total: int) -> str:
+    """IR of a kernel module's entry points: ``loom.dispatch`` resumes a wave, ``loom.jump`` goes to an address."""
+    return f"""
+define i32 @loom.dispatch(ptr %st) {{
+  %rp = getelementptr i8, ptr %st, i64 {L.RESUME}
+  %resume = load i32, ptr %rp
+  %p = getelementptr [{total} x ptr], ptr @loom.chunks, i64 0, i32 %resume
+  %f = load ptr, ptr %p
+  %r = call i32 %f(ptr %st, i32 %resume)
+  ret i32 %r
+}}
+
+define i32 @loom.jump(ptr noalias %st, i32 %site) {{
+  %tp = getelementptr i8, ptr %st, i64 {L.SAVED_MODE}
+  %target = load i64, ptr %tp
+  %bp = getelementptr i8, ptr %st, i64 {L.CODE_BASE}
+  %base = load i64, ptr %bp
+  %off = sub i64 %target, %base
+  %sp = getelementptr i8, ptr %st, i64 {L.CODE_SIZE}
+  %size = load i64, ptr %sp
+  %in = icmp ult i64 %off, %size
+  %low = and i64 %off, 3
+  %al = icmp eq i64 %low, 0
+  %ok = and i1 %in, %al
+  br i1 %ok, label %look, label %bad
+look:
+  %ep = getelementptr i8, ptr %st, i64 {L.ENTRY_TABLE}
+  %table = load ptr, ptr %ep
+  %index = lshr i64 %off, 2
+  %e = getelementptr i32, ptr %table, i64 %index
+  %block = load i32, ptr %e
+  %known = icmp sge i32 %block, 0
+  br i1 %known, label %pay, label %bad
+pay:
+  ; an indirect jump pays for a whole chunk: calls have no backward branch of their own
+  %gp = getelementptr i8, ptr %st, i64 {L.BUDGET}
+  %left = load i64, ptr %gp
+  %rest = sub i64 %left, 16
+  store i64 %rest, ptr %gp
+  %spent = icmp slt i64 %rest, 0
+  br i1 %spent, label %stop, label %go
+stop:
+  %rp = getelementptr i8, ptr %st, i64 {L.RESUME}
+  store i32 %block, ptr %rp
+  ret i32 {L.RUNNING}
+go:
+  %p = getelementptr [{total} x ptr], ptr @loom.chunks, i64 0, i32 %block
+  %f = load ptr, ptr %p
+  %r = musttail call i32 %f(ptr noalias %st, i32 %block)
+  ret i32 %r
+bad:
+  call void @loom.fault(ptr %st, i32 {L.FAULT_BAD_PC}, i32 %site, i32 -1, i64 %target, i32 4)
+  ret i32 {L.FAULTED}
+}}
+
+attributes #0 = {{ "prefer-vector-width"="512" nounwind }}
+!0 = !{{!"branch_weights", i32 1, i32 100000}}
+!1 = !{{!"branch_weights", i32 100000, i32 1}}
+"""

@@ -19,6 +19,8 @@ from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unallocated,
 from loom.target.amdgpu.simulator.helpers import Helper, signature
 from loom.target.amdgpu.simulator.instruction_sets import ENDS_BLOCK, NO_EFFECT
 from loom.target.amdgpu.simulator.memory_emit import MemoryEmitter
+from loom.target.amdgpu.simulator.scheduler import dispatch_text
+from loom.target.amdgpu.simulator.wave_mode import hardware_register, mode_from_word, mode_word
 
 CHUNK_INSTRUCTIONS = 512
 """Guest instructions after which a new function starts at the next block."""
@@ -292,7 +294,7 @@ class Translator:
             "declare void @loom.scalar.load(ptr, ptr, i64, i32, i32)\n",
             "declare i32 @loom.scalar.load.small(ptr, i64, i32, i32)\n",
             f"declare void @loom.scratch.check(ptr, i{wave}, {v}, i32, i32)\n",
-            _dispatch_text(total),
+            dispatch_text(total),
         ]
         head += sorted(f"{d}\n" for d in self.emitter.declarations)
         head += sorted(f"declare {signature(h)}\n" for h in self.memory.helpers)
@@ -627,7 +629,7 @@ class Translator:
         self._go(destination)
 
     def _condition(self, instruction: MachineInstruction, name: str) -> str:
-        values, emitter = self.values, self.emitter
+        values = self.values
         wave = self.settings.wave
         if name in ("s_cbranch_scc0", "s_cbranch_scc1"):
             scc = values.read_scc()
@@ -640,7 +642,6 @@ class Translator:
             return "false"
         if name in ("s_subvector_loop_begin", "s_subvector_loop_end"):
             raise Unsupported("subvector loops are not simulated")
-        del emitter
         raise Unsupported(f"the branch '{instruction.mnemonic}' is not simulated")
 
     def _indirect_jump(self, number: int, name: str) -> None:
@@ -662,81 +663,3 @@ class Translator:
         name_ = values.fresh()
         self.lines.append(f"  store i64 {destination}, ptr {values.pointer(L.SAVED_MODE)}\n")
         self.lines.append(f"  {name_} = musttail call i32 @loom.jump(ptr noalias %st, i32 {site})\n  ret i32 {name_}\n")
-
-
-def _dispatch_text(total: int) -> str:
-    return f"""
-define i32 @loom.dispatch(ptr %st) {{
-  %rp = getelementptr i8, ptr %st, i64 {L.RESUME}
-  %resume = load i32, ptr %rp
-  %p = getelementptr [{total} x ptr], ptr @loom.chunks, i64 0, i32 %resume
-  %f = load ptr, ptr %p
-  %r = call i32 %f(ptr %st, i32 %resume)
-  ret i32 %r
-}}
-
-define i32 @loom.jump(ptr noalias %st, i32 %site) {{
-  %tp = getelementptr i8, ptr %st, i64 {L.SAVED_MODE}
-  %target = load i64, ptr %tp
-  %bp = getelementptr i8, ptr %st, i64 {L.CODE_BASE}
-  %base = load i64, ptr %bp
-  %off = sub i64 %target, %base
-  %sp = getelementptr i8, ptr %st, i64 {L.CODE_SIZE}
-  %size = load i64, ptr %sp
-  %in = icmp ult i64 %off, %size
-  %low = and i64 %off, 3
-  %al = icmp eq i64 %low, 0
-  %ok = and i1 %in, %al
-  br i1 %ok, label %look, label %bad
-look:
-  %ep = getelementptr i8, ptr %st, i64 {L.ENTRY_TABLE}
-  %table = load ptr, ptr %ep
-  %index = lshr i64 %off, 2
-  %e = getelementptr i32, ptr %table, i64 %index
-  %block = load i32, ptr %e
-  %known = icmp sge i32 %block, 0
-  br i1 %known, label %pay, label %bad
-pay:
-  ; an indirect jump pays for a whole chunk: calls have no backward branch of their own
-  %gp = getelementptr i8, ptr %st, i64 {L.BUDGET}
-  %left = load i64, ptr %gp
-  %rest = sub i64 %left, 16
-  store i64 %rest, ptr %gp
-  %spent = icmp slt i64 %rest, 0
-  br i1 %spent, label %stop, label %go
-stop:
-  %rp = getelementptr i8, ptr %st, i64 {L.RESUME}
-  store i32 %block, ptr %rp
-  ret i32 {L.RUNNING}
-go:
-  %p = getelementptr [{total} x ptr], ptr @loom.chunks, i64 0, i32 %block
-  %f = load ptr, ptr %p
-  %r = musttail call i32 %f(ptr noalias %st, i32 %block)
-  ret i32 %r
-bad:
-  call void @loom.fault(ptr %st, i32 {L.FAULT_BAD_PC}, i32 %site, i32 -1, i64 %target, i32 4)
-  ret i32 {L.FAULTED}
-}}
-
-attributes #0 = {{ "prefer-vector-width"="512" nounwind }}
-!0 = !{{!"branch_weights", i32 1, i32 100000}}
-!1 = !{{!"branch_weights", i32 100000, i32 1}}
-"""
-
-
-def mode_word(mode: Mode) -> int:
-    """The MODE register: rounding (bits 3:0), denormals (7:4), DX10 clamp (8), IEEE (9)."""
-    return (
-        mode.round32 | mode.round64 << 2 | mode.denorm32 << 4 | mode.denorm64 << 6 | int(mode.dx10_clamp) << 8
-        | int(mode.ieee) << 9
-    )  # fmt: skip
-
-
-def mode_from_word(word: int, fnuz: bool = False) -> Mode:
-    """The mode that MODE register bits stand for."""
-    return Mode(word & 3, word >> 2 & 3, word >> 4 & 3, word >> 6 & 3, bool(word >> 8 & 1), bool(word >> 9 & 1), fnuz)
-
-
-def hardware_register(register: int, mode: Mode) -> int:
-    """What s_getreg_b32 reads: MODE as it is, everything else zero (no wave placement is modelled)."""
-    return mode_word(mode) if register == 1 else 0

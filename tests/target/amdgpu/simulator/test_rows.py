@@ -20,7 +20,7 @@ from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.block import BlockValues
 from loom.target.amdgpu.simulator.compile import Library, compile_text, has_hardware_fma
 from loom.target.amdgpu.simulator.emit import Emitter
-from loom.target.amdgpu.simulator.helpers import runtime_text
+from loom.target.amdgpu.simulator.runtime import runtime_text
 from loom.target.amdgpu.tables import table
 
 WAVE = 32
