@@ -22,6 +22,7 @@ from loom.target.amdgpu.backend import AmdgpuTarget, preferred_pressure
 from loom.target.amdgpu.build import BuiltKernel, CodeBuilder
 from loom.target.amdgpu.checker import AllocationChecker, Finding, check_hazards, check_pairs, check_waits
 from loom.target.amdgpu.clauses import insert_clauses, release_registers
+from loom.target.amdgpu.delays import insert_delays
 from loom.target.amdgpu.dual_issue import pair_instructions
 from loom.target.amdgpu.emit import Emitted, Emitter
 from loom.target.amdgpu.foreign_abi import foreign_kernarg
@@ -203,6 +204,7 @@ class KernelBackend:
             )
         if code.schedule in ("free", "phased"):
             self.trace.clauses = insert_clauses(self.program, generation)
+        delays = insert_delays(self.program, generation)
         released = 0
         if not allocation.slots.size("vgpr") and not built.private_bytes:
             released = release_registers(self.program, generation)
@@ -216,6 +218,7 @@ class KernelBackend:
             "waits": self.trace.waits.inserted,
             "hazards": self.trace.hazards,
             "clauses": self.trace.clauses,
+            "delays": delays,
             "release": released,
         }
 

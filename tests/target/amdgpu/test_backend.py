@@ -32,11 +32,13 @@ def backend(text: str, name: str | None = None) -> KernelBackend:
 
 
 def assembly(text: str) -> list[str]:
-    """The kernel's instructions as LLVM's disassembler prints them; our own printer where LLVM is absent."""
+    """The kernel's instructions as LLVM's disassembler prints them, delay hints left out; by our own printer where LLVM is
+    absent.
+    """
     made = backend(text)
     code = encode(made.program)
     if LLVM_MC is None:
-        return [str(i) for i in made.program.instructions()]
+        return [str(i) for i in made.program.instructions() if i.row.mnemonic != "s_delay_alu"]
     attributes = ["-mattr=+wavefrontsize64"] if made.wave_size == 64 else []
     done = subprocess.run(
         [LLVM_MC, "-triple=amdgcn", f"-mcpu={made.program.processor}", *attributes, "-disassemble"],
@@ -47,7 +49,7 @@ def assembly(text: str) -> list[str]:
     )
     assert "warning" not in done.stderr
     lines = [line.strip() for line in done.stdout.splitlines()]
-    return [line for line in lines if line and not line.startswith(".")]
+    return [line for line in lines if line and not line.startswith((".", "s_delay_alu"))]
 
 
 def kernel(body: str, arguments: str = "", head: str = "", processor_name: str = DEFAULT_TARGET) -> str:
