@@ -32,8 +32,8 @@ def backend(text: str, name: str | None = None) -> KernelBackend:
 
 
 def assembly(text: str) -> list[str]:
-    """The kernel's instructions as LLVM's disassembler prints them, delay hints left out; by our own printer where LLVM is
-    absent.
+    """The kernel's instructions as LLVM's disassembler prints them, delay hints left out; by our own printer where
+    LLVM is absent.
     """
     made = backend(text)
     code = encode(made.program)
