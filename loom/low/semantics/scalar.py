@@ -260,6 +260,8 @@ def _declare_logic() -> None:
 
 
 def _declare_arithmetic() -> None:
+    for bits_ in (32, 64):
+        define(f"s_ctz_not_i32_b{bits_} s_ff0_i32_b{bits_}", f"i32 = i{bits_}", lambda c, a: find_trailing(~a, a.type))
     define("s_add_u32 s_add_co_u32", "i32 | scc = i32 i32", lambda c, a, b: carry_add(a, b))
     define("s_sub_u32 s_sub_co_u32", "i32 | scc = i32 i32", lambda c, a, b: borrow_sub(a, b))
     define("s_addc_u32 s_add_co_ci_u32", "i32 | scc = i32 i32 | scc", lambda c, a, b, k: carry_add(a, b, k))

@@ -479,6 +479,8 @@ def _declare_compares() -> None:
 
 
 def _compare(name: str, inputs: str, test: Callable[..., Expr]) -> None:
+    if name.startswith("t_f"):
+        _compare("tru_f" + name[3:], inputs, test)  # gfx9's spelling
     define(f"v_cmp_{name}", f"mask = {inputs} | exec", lambda c, a, b, e: ballot(test(c, a, b), c.wave) & e)
     define(f"v_cmpx_{name}", f"| exec = {inputs} | exec", lambda c, a, b, e: (ballot(test(c, a, b), c.wave) & e,))
 

@@ -179,6 +179,10 @@ def _declare_arithmetic() -> None:
     define("v_subrev_u16", "i16 = i16 i16", lambda c, a, b: add_sub("sub", False)(c, b, a))
     define("v_add_nc_i16 v_add_i16", "i16 = i16 i16", add_sub("add", True))
     define("v_sub_nc_i16 v_sub_i16", "i16 = i16 i16", add_sub("sub", True))
+    define("v_mad_legacy_i16", "i16 = i16 i16 i16", multiply_add("i16", True))
+    define("v_mad_legacy_u16", "i16 = i16 i16 i16", multiply_add("i16", False))
+    define("v_bitop3_b32", "i32 = i32 i32 i32", _truth_table)
+    define("v_bitop3_b16", "i16 = i16 i16 i16", _truth_table)
     define("v_add3_u32", "i32 = i32 i32 i32", plain(lambda a, b, d: a + b + d))
     define("v_mul_lo_u32 v_mul_lo_i32", "i32 = i32 i32", plain(lambda a, b: a * b))
     define("v_mul_hi_u32", "i32 = i32 i32", plain(lambda a, b: multiply_high(a, b, False)))
@@ -234,6 +238,18 @@ def _declare_arithmetic() -> None:
         "i32 mask = i32 i32 mask | exec",
         lambda c, a, b, k, e: _carry(c, "sub", b, a, k, e),
     )
+
+
+def _truth_table(c: Context, a: Expr, b: Expr, d: Expr) -> Expr:
+    """Bitwise function of three operands; the modifier holds the results for the eight combinations, a the highest bit.
+    """
+    table = c.modifier("bitop3")
+    result = const(a.type, 0)
+    for row in range(8):
+        if table >> row & 1:
+            term = (a if row & 4 else ~a) & (b if row & 2 else ~b) & (d if row & 1 else ~d)
+            result = result | term
+    return result
 
 
 def _carry(c: Context, op: str, a: Expr, b: Expr, carry: Expr | None, exec_mask: Expr) -> tuple[Expr, Expr]:

@@ -157,5 +157,10 @@ define("v_permlane32_swap_b32", "i32 i32 = i32 i32", lambda c, a, b: _swap_rows(
 define("v_swap_b32", "i32 i32 = i32 i32", lambda c, a, b: (b, a))
 define("v_swap_b16", "i16 i16 = i16 i16", lambda c, a, b: (b, a))
 define("ds_bpermute_b32", "i32 = i32 i32 | exec", _bpermute)
+define(
+    "ds_bpermute_fi_b32",
+    "i32 = i32 i32",
+    lambda c, a, d: permute(d, ((as_lane(a) + c.modifier("offset")) >> 2) & (c.wave - 1)),
+)
 define("ds_permute_b32", "i32 = i32 i32 | exec", _permute)
 define("ds_swizzle_b32", "i32 = i32 | exec", _swizzle)

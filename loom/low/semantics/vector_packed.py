@@ -62,6 +62,14 @@ def _declare_packed() -> None:
         define(f"v_pk_{name}_f16", "v2f16 = " + " ".join(["v2f16"] * count), _each(function))
     for name, function, count in (("add", fadd, 2), ("mul", fmul, 2), ("fma", ffma, 3)):
         define(f"v_pk_{name}_f32", "v2f32 = " + " ".join(["v2f32"] * count), _each(function))
+    define(
+        "v_pk_minimum3_f16", "v2f16 = v2f16 v2f16 v2f16",
+        _each(lambda c, a, b, d: minimum_ieee(c, minimum_ieee(c, a, b), d)),
+    )  # fmt: skip
+    define(
+        "v_pk_maximum3_f16", "v2f16 = v2f16 v2f16 v2f16",
+        _each(lambda c, a, b, d: maximum_ieee(c, maximum_ieee(c, a, b), d)),
+    )  # fmt: skip
     define("v_pk_mov_b32", "v2f32 = v2f32 v2f32", lambda c, a, b: (a[0], b[1]))
     define("v_pk_fmac_f16", "v2f16 = v2f16 v2f16 v2f16", _each(lambda c, d, a, b: ffma(c, a, b, d)))
     ACCUMULATING.add("v_pk_fmac_f16")

@@ -456,3 +456,21 @@ def test_saveexec(bits: int) -> None:
             )
             assert sum(int(w[0]) << 32 * k for k, w in enumerate(found["results"][0])) == new
             assert found["state"] == {"scc": int(new != 0), "exec": new}
+
+
+@pytest.mark.parametrize("table_", [0x00, 0xFF, 0xE8, 0x96, 0x1B, 0xCA])
+def test_bitwise_truth_table(table_: int) -> None:
+    rng = np.random.default_rng(12)
+    (a, x), (b, y), (c, z) = (operand("i32", rng) for _ in range(3))
+    got = results(evaluate("v_bitop3_b32", [a, b, c], modifiers={"bitop3": table_}))
+    for lane in range(32):
+        want = 0
+        for bit in range(32):
+            row = (x[lane] >> bit & 1) << 2 | (y[lane] >> bit & 1) << 1 | z[lane] >> bit & 1
+            want |= (table_ >> row & 1) << bit
+        assert got[lane] == want
+
+
+def test_lowest_zero() -> None:
+    for value, want in ((0, 0), (1, 1), (0xFFFF, 16), (M32, M32)):
+        assert int(evaluate("s_ctz_not_i32_b32", [value])["results"][0][0][0]) == want

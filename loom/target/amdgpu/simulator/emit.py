@@ -29,7 +29,7 @@ _SEMANTIC_MODIFIERS = (
     "neg", "abs", "neg_lo", "neg_hi", "op_sel", "op_sel_hi", "clamp", "omod", "fi", "bound_ctrl", "row_mask",
     "bank_mask",
     "dpp_ctrl", "dpp8", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "sext", "offset",
-    "cbsz", "abid", "blgp",
+    "cbsz", "abid", "blgp", "bitop3",
 )  # fmt: skip
 
 

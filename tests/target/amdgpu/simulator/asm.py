@@ -63,7 +63,7 @@ def source(
 ) -> str:  # fmt: skip
     """Assembly text of a kernel ``k(in, out)`` with kernarg pointer s[0:1] first."""
     lines = list(directives)
-    if processor != "gfx942":
+    if processor not in ("gfx942", "gfx950"):
         lines.append(f".amdhsa_wavefront_size32 {int(wave == 32)}")
     else:
         lines.append(".amdhsa_accum_offset 32")
@@ -98,7 +98,7 @@ class Assembler:
 
     def build(self, body: str, processor: str = "gfx1100", wave: int = 32, **options: Any) -> bytes:
         """A code object of one kernel."""
-        features = "" if processor == "gfx942" else ("+wavefrontsize32" if wave == 32 else "+wavefrontsize64,-wavefrontsize32")
+        features = "" if processor in ("gfx942", "gfx950") else ("+wavefrontsize32" if wave == 32 else "+wavefrontsize64,-wavefrontsize32")
         return link(source(body, processor, wave, **options), processor, features, self.mc, self.lld)
 
     def run(

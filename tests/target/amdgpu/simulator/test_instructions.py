@@ -608,3 +608,10 @@ def test_dpp_broadcasts_of_gfx9(asm: Assembler) -> None:
     assert isinstance(outcome, Completed), outcome
     want = [int(WIDE[(i & ~15) - 1]) if (i >> 4) in (1, 3) else 5 for i in range(64)]
     assert out.tolist() == want
+
+
+def test_truth_table_of_gfx950(asm: Assembler) -> None:
+    body = GFX9_HEAD + "  v_mov_b32 v4, 0x0f0f0f0f\n  v_bitop3_b32 v3, v2, v4, v0 bitop3:0xca\n" + GFX9_TAIL
+    outcome, out = asm.run(body, WIDE, 64, processor="gfx950", wave=64)
+    assert isinstance(outcome, Completed), outcome
+    assert out.tolist() == [int(x) & 0x0F0F0F0F | ~int(x) & i & 0xFFFFFFFF for i, x in enumerate(WIDE)]
