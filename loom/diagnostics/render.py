@@ -32,15 +32,17 @@ def render_text(diagnostics: Sequence[Diagnostic], sources: Mapping[str, str] | 
         out.append(f"{prefix}{diagnostic.severity.value}: {diagnostic.message} [{diagnostic.code}]")
         if location is not None and location.line and sources and location.file in sources:
             if location.file not in lines_of:
-                lines_of[location.file] = sources[location.file].split("\n")
+                text = sources[location.file].replace("\r\n", "\n").replace("\r", "\n")
+                lines_of[location.file] = text.removeprefix("\ufeff").split("\n")
             lines = lines_of[location.file]
             if location.line <= len(lines):
-                text, caret = _excerpt(lines[location.line - 1].rstrip("\r"), location.column)
+                text, caret = _excerpt(lines[location.line - 1], location.column)
                 width = 1
                 if location.end_line == location.line and location.end_column > location.column:
                     width = min(location.end_column - location.column, max(len(text) - caret, 1))
                 indent = "".join("\t" if c == "\t" else " " for c in text[:caret])
-                out.append(f"  {text}")
+                # Control characters of a hostile file must not reach the terminal.
+                out.append("  " + "".join(c if c.isprintable() or c == "\t" else "\ufffd" for c in text))
                 out.append(f"  {indent}^{'~' * (width - 1)}")
         if diagnostic.hint:
             out.append(f"  hint: {diagnostic.hint}")

@@ -8,7 +8,7 @@ define(
     "module.import",
     "B",
     "A source file this one depends on; what is used of it is still declared here.",
-    " $path(? [$symbols]?)",
+    " $path(? !imported?)",
     attributes=(attribute("path", "string"), attribute("symbols", "symbols", optional=True)),
     traits="module_level",
     example='module.import "motifs.loom" [@squash]',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loom.dialect.common import INDEX_ONLY, attribute, define, integer, result, word
+from loom.dialect.rules import values
 from loom.ir import INDEX
 from loom.ir.definition import AttributeDef
 
@@ -37,6 +38,7 @@ for _family, (_tier, _doc) in FAMILIES.items():
         "<$selector> $sym_name {}",
         attributes=(attribute("selector", "bare"), attribute("sym_name", "symbol_name"), *OVERRIDES),
         traits="symbol module_level target",
+        verify=values.target_record,
         example=f"{_family}.target<{'gfx11-generic' if _family == 'amdgpu' else 'generic'}> @t {{subgroup_size = 32}}",
     )
 define(

@@ -125,11 +125,17 @@ class DescriptorSet(Protocol):
 _PROVIDERS: dict[str, str] = {}
 _SETS: dict[str, DescriptorSet | None] = {}
 _SELECTORS: dict[str, str] = {}
+_NAMES: dict[str, str] = {}
 
 
-def register_descriptor_sets(family: str, provider: str) -> None:
-    """Register a target family's provider: ``"module:function"``; it takes a set's name, returns it or None."""
+def register_descriptor_sets(family: str, provider: str, names: str | None = None) -> None:
+    """Register a target family's provider: ``"module:function"``; it takes a set's name, returns it or None.
+
+    ``names``: ``"module:attribute"`` with the names of the sets, for messages.
+    """
     _PROVIDERS[family] = provider
+    if names is not None:
+        _NAMES[family] = names
     for name in [n for n in _SETS if n.partition(".")[0] == family]:
         del _SETS[name]
 
@@ -144,6 +150,15 @@ def descriptor_set(name: str) -> DescriptorSet | None:
         module, _, function = provider.partition(":")
         found = getattr(importlib.import_module(module), function)(name)
     _SETS[name] = found
+    return found
+
+
+def known_sets() -> list[str]:
+    """Names of the descriptor sets of all families that say them."""
+    found: list[str] = []
+    for names in _NAMES.values():
+        module, _, attribute = names.partition(":")
+        found.extend(getattr(importlib.import_module(module), attribute))
     return found
 
 

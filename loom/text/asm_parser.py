@@ -8,7 +8,7 @@ from loom.ir.attributes import Attribute, Word
 from loom.ir.core import Operation, Value
 from loom.ir.registry import lookup
 from loom.ir.suggest import counted, did_you_mean
-from loom.ir.targets import Descriptor, DescriptorImmediate, DescriptorResult, DescriptorSet, descriptor_set
+from loom.ir.targets import Descriptor, DescriptorImmediate, DescriptorResult, DescriptorSet, descriptor_set, known_sets
 from loom.ir.types import RegisterType, Type
 from loom.text.literals import parse_float, parse_integer
 
@@ -277,7 +277,10 @@ def read_asm_body(p: Parser, state: OpState, at: int) -> None:
         p.fail("PARSE/016", "an asm body needs the function's descriptor set", at, hint="write target<set.key>(@t)")
     found = descriptor_set(str(key))
     if found is None:
-        p.fail("PARSE/016", f"unknown descriptor set '{key}'", at)
+        while at and p.tokens[at] != key:
+            at -= 1
+        hint = did_you_mean(str(key), known_sets()) or f"known: {', '.join(known_sets())}"
+        p.fail("PARSE/016", f"unknown descriptor set '{key}'", at, hint=hint)
     before = p.asm
     p.asm = AsmReader(p, found)
     try:

@@ -623,6 +623,35 @@ def _make_low_target(definition: OpDefinition, arguments: tuple[str, ...]) -> tu
 register_directive("low_target", Directive(_make_low_target))
 
 
+# [@a, @b] — the symbols of an import; the brackets may be left out
+
+
+def _make_imported(definition: OpDefinition, arguments: tuple[str, ...]) -> tuple[ParseStep, PrintStep]:
+    def parse(p: Parser, state: OpState) -> None:
+        bracket = p.tokens[p.i] == "["
+        if bracket:
+            p.i += 1
+        symbols = [p.symbol_reference()]
+        while p.tokens[p.i] == ",":
+            p.i += 1
+            symbols.append(p.symbol_reference())
+        if bracket:
+            p.accept_literal("]")
+        state.attributes["symbols"] = tuple(symbols)
+
+    def show(printer: Printer, op: Operation) -> None:
+        symbols: Any = op.attributes["symbols"]
+        printer.out.append("[" + ", ".join(f"@{s}" for s in symbols) + "]")
+
+    return parse, show
+
+
+register_directive(
+    "imported",
+    Directive(_make_imported, lambda token: token[0] in "[@", lambda op, arguments: bool(op.attributes.get("symbols"))),
+)
+
+
 # amdgpu.v_add_u32 — the key of an instruction
 
 

@@ -178,6 +178,7 @@ DIRECTIVE_ATTRIBUTES: dict[str, tuple[str, ...]] = {
     "compare_results": ("bindings",),
     "low_target": ("descriptor_set", "target"),
     "low_key": ("key",),
+    "imported": ("symbols",),
 }
 
 
@@ -539,6 +540,8 @@ def _starts(definition: OpDefinition, elements: Sequence[_Element]) -> Callable[
             first = e.extra[0]
             if len(e.extra) > 1:
                 second = e.extra[1]
+                if first == "->":
+                    return lambda tokens, i: tokens[i] == first
                 return lambda tokens, i: tokens[i] == first and tokens[i + 1] == second
             # A single comma is followed by what decides (`, $flags` or `, %more`).
             if first == "," and position + 1 < len(elements):

@@ -46,6 +46,10 @@ class Source:
     __slots__ = ("_line_texts", "filename", "first_tokens", "text", "token_lines", "tokens", "trivia")
 
     def __init__(self, text: str, filename: str) -> None:
+        # Editors count every line end, and a comment ends at any of them; a byte order mark is no part of the text.
+        if "\r" in text:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text = text.removeprefix("\ufeff")
         self.text = text
         self.filename = filename
         tokens: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from loom.diagnostics import Location, LoomError
@@ -343,10 +344,14 @@ class Parser(Reader):
         try:
             for step in program.parse:
                 step(self, state)
-        except ParseFailure:
+        except ParseFailure as failure:
             while state.scopes:
                 saved = state.scopes.pop()
                 self.scope, self.defined, self.forward, self.labels, self.label_uses, self.signature = saved
+            problem = failure.diagnostic
+            if problem.code == "PARSE/001" and problem.hint is None and definition.example:
+                example = definition.example.partition("\n")[0]
+                failure.diagnostic = replace(problem, hint=f"written like: {example}")
             raise
         finally:
             self.older = older and top is False
@@ -441,6 +446,9 @@ class Parser(Reader):
         names = [n for n in _DEFINITIONS if n.partition(".")[0] == prefix]
         if not names:
             names, token_part = dialect_prefixes(), prefix
+            known = f"{self.enclosing[-1].dialect}.{token}" if self.enclosing else ""
+            if lookup(known) is not None:
+                self.fail("PARSE/002", f"unknown operation {self.shown()}", hint=f"did you mean '{known}'?")
         else:
             token_part = token
         hint = did_you_mean(token_part, names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from loom.diagnostics import Diagnostic
+from loom.diagnostics import Diagnostic, Location
 from loom.ir.attributes import (
     PREDICATES,
     Attribute,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 DICTIONARY_LIMIT = 16
 TYPE_LIMIT = 64
 ERROR_LIMIT = 20
+PUNCTUATION = frozenset((":", ",", "->", "=", ")", "]", ">"))
 
 _STRUCTURED = ("vector<", "view<", "tensor<", "tile<", "reg<", "encoding<", "low.storage<", "pool<", "group<")
 _STRUCTURED_WORDS = frozenset(s[:-1] for s in _STRUCTURED)
@@ -119,10 +120,19 @@ class Reader:
         if token[0] == '"' and len(token) == 1:
             self.fail("LEX/003", "the string does not end on its line", hint='close it with "')
         if len(token) == 1 and (not token.isprintable() or token in "!&*+;?\\^`~'@#$%./-" or ord(token) > 126):
-            hints = {";": "an op ends by itself; leave the ';' out", "/": "comments begin with '//'"}
-            self.fail("LEX/002", f"unexpected character {token!a}", hint=hints.get(token))
+            hint = {";": "an op ends by itself; leave the ';' out", "/": "comments begin with '//'"}.get(token)
+            if not token.isascii() and token.isalnum():
+                hint = "names consist of the letters A to Z, digits, '_', '$' and '-'"
+            shown = f"'{token}'" if token.isprintable() else ascii(token)
+            self.fail("LEX/002", f"unexpected character {shown}", hint=hint)
         named = what if what.startswith(("a ", "an ")) else f"'{what}'"
-        self.fail("PARSE/001", f"expected {named}, found {self.shown()}", hint=self._way_out(what, token))
+        message, hint = f"expected {named}, found {self.shown()}", self._way_out(what, token)
+        if what in PUNCTUATION and self.i and token != END and self.source.starts_line(self.i):
+            # What is missing belongs to the line before.
+            before = self.source.span(self.i - 1)
+            place = Location(before.file, before.end_line, before.end_column, before.end_line, before.end_column)
+            raise ParseFailure(Diagnostic(f"expected {named} at the end of the line", "PARSE/001", place, hint=hint))
+        self.fail("PARSE/001", message, hint=hint)
 
     def _way_out(self, what: str, token: str) -> str | None:
         """What to do about a token that is not the expected one, where that is known."""
@@ -134,6 +144,10 @@ class Reader:
             return f"values begin with '%': %{token}"
         if what == "an operation" and token == "}":
             return "no region is open here; is there a '}' too many?"
+        if what == "(" and self.tokens[self.i - 1] == "->":
+            return f"result types stand in parentheses: -> ({token})"
+        if what == "target":
+            return "a Low function names its descriptor set: target<set.key>"
         if what == "{" and token == "launch":
             return "the region that computes the launch comes first: {… kernel.launch.config …} launch(…)"
         return None
@@ -183,6 +197,13 @@ class Reader:
         value = parse_float(self.tokens[self.i])
         if value is None:
             self.fail("PARSE/008", f"a float was expected, found {self.shown()}")
+        return self._finite(value)
+
+    def _finite(self, value: float) -> float:
+        """Move on behind a float; digits never mean an infinity."""
+        token = self.tokens[self.i]
+        if value in (float("inf"), float("-inf")) and token[-1].isdigit():
+            self.fail("PARSE/008", f"the float {self.shown()} does not fit 64 bits", hint="an infinity is written inf")
         self.i += 1
         return value
 
@@ -198,8 +219,7 @@ class Reader:
         value = parse_float(token)
         if value is None:
             self.fail("PARSE/008", f"a number was expected, found {self.shown()}")
-        self.i += 1
-        return value
+        return self._finite(value)
 
     def boolean(self) -> bool:
         """Read ``true`` or ``false``."""

@@ -140,6 +140,8 @@ def _element_hint(text: str) -> str:
     bare = re.match(r"\[(\w+)\]", text)
     if bare is not None:
         return f"a dynamic dimension names a value: [%{bare[1]}]"
+    if re.match(r"-\d", text) is not None:
+        return "a dimension is 0 or more"
     joined = re.fullmatch(r"(\d+)([a-z]\w*)", text)
     if joined is not None and joined[2] in SCALAR_TYPES:
         return f"an 'x' follows every dimension: {joined[1]}x{joined[2]}"

@@ -119,7 +119,8 @@ def run_tool(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None = 
     diagnostic_format = _wanted_format(arguments)
     try:
         code = int(body(arguments))
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it is None where the caller closed it
+            sys.stdout.flush()
         return code
     except LoomError as failure:
         report(failure.diagnostics, diagnostic_format)
@@ -191,6 +192,8 @@ def write_output(path: str | None, data: bytes | str) -> None:
     """
     raw = data.encode("utf-8") if isinstance(data, str) else data
     if path is None or path == "-":
+        if sys.stdout is None:
+            raise error("standard output is closed", "TOOL/004", hint="name a file with --output")
         sys.stdout.flush()
         sys.stdout.buffer.write(raw)
         sys.stdout.buffer.flush()

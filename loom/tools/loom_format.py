@@ -33,6 +33,8 @@ def _replace(path: str, text: str) -> None:
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         mode = stat.S_IMODE(target.stat().st_mode)
+        if not mode & 0o222:
+            raise error(f"'{path}' is read-only", "TOOL/004", hint="allow writing, or use --output")
         with open(temporary, "wb") as stream:
             stream.write(text.encode("utf-8"))
             stream.flush()
@@ -72,16 +74,15 @@ def run(argv: Sequence[str]) -> int:
             data = read_bytes(path)
             sources[name] = data.decode("utf-8", "replace")
             text = canonical_text(data, name)
+            if arguments.check or arguments.in_place:
+                if data != text.encode("utf-8"):
+                    if arguments.in_place:
+                        _replace(path, text)
+                    different.append(name)
+            else:
+                texts.append(text)
         except LoomError as failure:
             diagnostics.extend(failure.diagnostics)
-            continue
-        if arguments.check or arguments.in_place:
-            if data != text.encode("utf-8"):
-                different.append(name)
-                if arguments.in_place:
-                    _replace(path, text)
-        else:
-            texts.append(text)
     if diagnostics:
         if arguments.diagnostic_format == "json":
             print(render_json(diagnostics), file=sys.stderr)

@@ -143,3 +143,39 @@ def test_the_command_never_shows_a_traceback(tmp_path: Path) -> None:
         )
         assert "Traceback" not in run.stderr
         assert run.returncode == (0 if name == "empty.loom" else 2), (name, run.stderr[:500])
+
+
+@pytest.mark.parametrize("line_end", ["\r\n", "\r"])
+def test_any_line_end_ends_lines_and_comments(line_end: str) -> None:
+    text = line_end.join(["// note", "func.def @f() {", "  func.return // end", "}", ""])
+    module = loom.parse(text)
+    assert loom.print_module(module) == "// note\nfunc.def @f() {\n  func.return\n  // end\n}\n"
+    found = diagnostics_of(text.replace("func.return", "func.retrun"))
+    assert [(d.code, d.location.line) for d in found if d.location] == [("PARSE/002", 3)]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
+    module = loom.parse("\ufefffunc.def @f() {\n  func.return\n}\n".encode())
+    assert loom.print_module(module) == "func.def @f() {\n  func.return\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("literal", "type_name", "code"),
+    [
+        ("1.0e999", "f64", "PARSE/008"),
+        ("-1" + "0" * 400 + ".5", "f64", "PARSE/008"),
+        ("3.5e38", "f32", "OP/016"),
+        ("65520.0", "f16", "OP/016"),
+    ],
+)
+def test_digits_never_mean_an_infinity(literal: str, type_name: str, code: str) -> None:
+    text = f"func.def @f() {{\n  %x = scalar.constant {literal} : {type_name}\n  func.return\n}}\n"
+    assert [d.code for d in diagnostics_of(text)] == [code]
+
+
+def test_the_largest_values_are_values() -> None:
+    text = (
+        "func.def @f() {\n  %a = scalar.constant 65519.0 : f16\n  %b = scalar.constant inf : f16\n"
+        "  %c = scalar.constant 3.4028235677973362e+38 : f32\n  func.return\n}\n"
+    )
+    assert diagnostics_of(text) == []

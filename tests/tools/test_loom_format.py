@@ -138,3 +138,31 @@ def test_starts_without_heavy_packages() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_in_place_leaves_a_read_only_file_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "func.def   @f() {\n  func.return\n}\n"
+    locked, open_ = tmp_path / "locked.loom", tmp_path / "open.loom"
+    for path in (locked, open_):
+        path.write_text(text)
+    locked.chmod(0o444)
+    assert main(["--in-place", str(locked), str(open_)]) == 2
+    assert "read-only" in capsys.readouterr().err
+    assert locked.read_text() == text
+    assert open_.read_text() == "func.def @f() {\n  func.return\n}\n"
+
+
+def test_a_closed_stdout_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.loom"
+    path.write_text("func.def @f() {\n  func.return\n}\n")
+    code = f"exec {sys.executable} -m loom.tools.loom_format '{path}' >&-"
+    done = subprocess.run(["/bin/sh", "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "standard output is closed" in done.stderr
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.loom"
+    path.write_text("func.def @f() {\n  func.return \x1b[31m\n}\n")
+    assert main([str(path)]) == 2
+    assert "\x1b" not in capsys.readouterr().err

@@ -27,6 +27,7 @@ def _yields(op: Operation, block: Block, report: Report, what: str = "results") 
         report(
             "OP/014",
             f"{op.name} has {what} {_text(_types(op.results))}, but its {ender.name} gives {_text(_types(values))}",
+            at=ender,
         )
 
 
@@ -35,7 +36,11 @@ def loop(op: Operation, report: Report) -> None:
     inits = op.operand_group("inits")
     arguments = op.regions[0].blocks[0].arguments
     if _types(inits) != _types(op.results):
-        report("OP/014", f"{op.name} starts with {_text(_types(inits))} but gives {_text(_types(op.results))}")
+        report(
+            "OP/014",
+            f"{op.name} starts with {_text(_types(inits))} but gives {_text(_types(op.results))}",
+            f"write -> {_text(_types(inits))} behind the carried values" if inits else "carry: (%acc = %init : T)",
+        )
         return
     lower = op.operand("lower").type
     if not arguments or arguments[0].type is not lower:

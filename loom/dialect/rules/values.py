@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +23,8 @@ from loom.ir import (
     VectorType,
     element_type,
 )
+from loom.ir.numbers import largest_finite, round_float
+from loom.ir.suggest import did_you_mean
 
 Report = Callable[..., None]
 Rule = Callable[[Operation, Report], None]
@@ -71,7 +74,11 @@ def literal_problem(value: Any, type_: Type) -> str | None:
             return f"{value} does not fit {type_}, signed or unsigned"
         return None
     if isinstance(type_, FloatType):
-        return f"'{str(value).lower()}' is not a value of {type_}" if isinstance(value, bool) else None
+        if isinstance(value, bool):
+            return f"'{str(value).lower()}' is not a value of {type_}"
+        if math.isfinite(value) and math.isinf(round_float(value, type_.name, saturate=True)):
+            return f"{value} does not fit {type_}, whose largest value is {largest_finite(type_.name)}"
+        return None
     if isinstance(type_, IndexType | OffsetType):
         if isinstance(value, bool | float):
             return f"a value of {type_} is an integer"
@@ -272,3 +279,13 @@ def element_is(name: str) -> Rule:
             report("OP/003", f"'{name}' of {op.name} must be the vector's element type {made.element}, not {operand}")
 
     return rule
+
+
+def target_record(op: Operation, report: Report) -> None:
+    """A target may add keys of its own, but not one that is nearly a declared one."""
+    extra: Any = op.attributes.get("attributes") or {}
+    declared = [n for n in op.definition.attribute_table if n not in ("attributes", "selector", "sym_name")]
+    for key in extra:
+        hint = None if key.startswith("memory_space_") else did_you_mean(key, declared)
+        if hint is not None:
+            report("OP/007", f"{op.name} has no attribute '{key}'", hint)
