@@ -68,8 +68,8 @@ k:
 	s_cbranch_vccz 1f
 	s_mov_b32 s5, (end-k)/4
 	s_mov_b32 s6, end-k
-	/* a comment
-	over lines */ s_branch end
+	/* a comment */ s_branch end /* and
+	one over lines */
 1:	s_waitcnt vmcnt(0) & lgkmcnt(0)
 	v_cmp_gt_u32 vcc_lo, s9, v0
 	v_cndmask_b32 v0, v1, v2, vcc_lo
@@ -88,7 +88,7 @@ end:
 	.fill 4, 4, 0xbf9f0000
 	.long 0x12345678, end-k
 	.short 1, 2
-	.byte 3
+	.byte 3, 0, 0, -1
 	.balign 4
 	.quad 0x1122334455667788
 	.float 1.5
