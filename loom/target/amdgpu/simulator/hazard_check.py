@@ -10,6 +10,12 @@ from loom.target.amdgpu.processors import processor
 from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks, target_of
 
+CERTAIN = frozenset(("valu_trans_use", "wmma"))
+"""Hazards of the table that are faults. The others (partial forwarding, scalar writes over lane masks) also
+end by events, or need conditions, that the table's scan takes on the safe side: right for inserting a wait, not for
+refusing foreign code.
+"""
+
 
 def hazard_faults(
     code: Sequence[MachineInstruction], entries: Sequence[int], processor_name: str, wave: int
@@ -26,10 +32,7 @@ def hazard_faults(
     scan = HazardScan(program, processor(processor_name).generation)
     for (first, _), hazards in zip(blocks, scan.run(), strict=True):
         for position, hazard in enumerate(hazards):
-            if hazard is None:
-                continue
-            if hazard.behind:
-                # Such a hazard also ends by events that the table's scan does not follow; it is left to the compiler.
+            if hazard is None or hazard.name not in CERTAIN:
                 continue
             number = first + position
             found[number] = StaticFault(
