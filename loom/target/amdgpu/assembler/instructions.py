@@ -448,11 +448,11 @@ class InstructionParser:
         elif name == "row_bcast":
             modifiers["dpp_ctrl"] = 0x142 if cursor.expression(lookup) == 15 else 0x143
         elif name == "bound_ctrl":
-            cursor.expression(lookup)  # 0 and 1 both switch it on (an old spelling)
+            on = cursor.expression(lookup) or self.generation == "gfx9.4"  # there 0 switches it on too, an old spelling
             if "permlane" in row.mnemonic:
                 modifiers["op_sel"] = modifiers.get("op_sel", 0) | 2
             else:
-                modifiers["bound_ctrl"] = 1
+                modifiers["bound_ctrl"] = int(bool(on))
         elif name == "fi" and "permlane" in row.mnemonic:
             cursor.expression(lookup)
             modifiers["op_sel"] = modifiers.get("op_sel", 0) | 1
