@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 
 from loom.diagnostics.core import Diagnostic
@@ -70,4 +69,6 @@ def render_json(diagnostics: Sequence[Diagnostic]) -> str:
         if diagnostic.notes:
             row["notes"] = list(diagnostic.notes)
         rows.append(row)
+    import json
+
     return json.dumps({"diagnostics": rows}, indent=2)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loom.ir.core import Operation
 from loom.ir.numbers import float_bits, float_of_bits, integer_width, normalize, round_float, wrap_signed, wrap_unsigned
 from loom.ir.types import FloatType, IndexType, IntegerType, OffsetType, Type, VectorType, element_type
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 Fold = Callable[[Operation, Sequence[Any]], Sequence[Any] | None]
 
@@ -110,6 +112,8 @@ INTEGER_UNARY: dict[str, Callable[[int, int], int]] = {
 def _sum(a: float, b: float) -> float | Fraction:
     if not (math.isfinite(a) and math.isfinite(b)):
         return a + b
+    from fractions import Fraction
+
     exact = Fraction(a) + Fraction(b)
     # An exact zero has the sign that IEEE 754 gives it: the operands' common one, else plus.
     return exact if exact else a + b
@@ -118,6 +122,8 @@ def _sum(a: float, b: float) -> float | Fraction:
 def _product(a: float, b: float) -> float | Fraction:
     if not (math.isfinite(a) and math.isfinite(b)) or a == 0.0 or b == 0.0:
         return a * b
+    from fractions import Fraction
+
     return Fraction(a) * Fraction(b)
 
 
@@ -131,12 +137,16 @@ def _quotient(a: float, b: float) -> float | Fraction:
         return math.nan if math.isinf(b) else sign * math.inf
     if math.isinf(b) or a == 0.0:
         return sign * 0.0
+    from fractions import Fraction
+
     return Fraction(a) / Fraction(b)
 
 
 def _fused(a: float, b: float, c: float) -> float | Fraction:
     if not all(map(math.isfinite, (a, b, c))) or a == 0.0 or b == 0.0:
         return a * b + c
+    from fractions import Fraction
+
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     if exact:
         return exact
@@ -424,6 +434,8 @@ def convert(name: str) -> Fold:
             exact = wrap_unsigned(value, width) if name == "uitofp" or width == 1 else value
             if name == "sitofp" and width == 1:
                 exact = -exact
+            from fractions import Fraction
+
             return [round_float(Fraction(exact), target.name)]
         if name in ("fptosi", "fptoui"):
             if not math.isfinite(value):

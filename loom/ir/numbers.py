@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import math
 import struct
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from loom.ir.types import FloatType, IndexType, IntegerType, OffsetType, Type
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 # name → (exponent bits, mantissa bits). IEEE 754 binary formats; bf16 is f32 cut to 16 bits; f8 of OCP 8-bit floating
 # point specification 1.0 (E4M3: no infinities, one NaN; E5M2: IEEE-like).
@@ -66,11 +69,11 @@ def round_float(value: float | Fraction, name: str, *, saturate: bool = False) -
                 return float(struct.unpack("<f", struct.pack("<f", value))[0])
             except OverflowError:
                 return math.copysign(math.inf, value)
-        exact = Fraction(value)
-    else:
-        exact = value
-        if exact == 0:
-            return 0.0
+    elif value == 0:
+        return 0.0
+    from fractions import Fraction  # loads decimal, which most runs do not need
+
+    exact = Fraction(value)
     exponent_bits, mantissa_bits = FLOAT_FORMATS[name]
     bias = (1 << (exponent_bits - 1)) - 1
     magnitude = abs(exact)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,12 +18,24 @@ _LARGEST_EXCERPT_FILE = 32 * 1024 * 1024
 
 
 
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Knows the terminal's width by itself: argparse would load the compression modules of ``shutil`` for it."""
+
+    def __init__(self, prog: str) -> None:
+        columns = os.environ.get("COLUMNS", "")
+        try:
+            width = int(columns) if columns.isdigit() and int(columns) else os.get_terminal_size().columns
+        except (OSError, ValueError, AttributeError):
+            width = 80
+        super().__init__(prog, width=max(width, 40) - 2)
+
+
 class ArgumentParser(argparse.ArgumentParser):
     """An argparse parser with whole option names only, and whose refusals are diagnostics with exit code 2."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("allow_abbrev", False)
-        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        kwargs.setdefault("formatter_class", _HelpFormatter)
         super().__init__(*args, **kwargs)
 
     def error(self, message: str) -> NoReturn:
@@ -148,6 +158,8 @@ def run_tool(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None = 
 
 def _internal_error(failure: BaseException, diagnostic_format: str) -> int:
     if os.environ.get("LOOM_DEBUG") == "1":
+        import traceback
+
         traceback.print_exception(failure)
     detail = " ".join(str(failure).split())[:300]
     message = f"internal error: {type(failure).__name__}" + (f": {detail}" if detail else "")
@@ -218,6 +230,8 @@ def write_output(path: str | None, data: bytes | str) -> None:
 
 def json_text(document: object) -> str:
     """A document as indented JSON with a final newline; NaN and infinities are refused, they are not JSON."""
+    import json
+
     return json.dumps(document, indent=2, sort_keys=False, allow_nan=False) + "\n"
 
 
