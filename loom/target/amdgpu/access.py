@@ -11,6 +11,8 @@ AGPR, SGPR, TTMP, OTHER = 512, 1024, 1200, 1300
 """First unit number of each bank; VGPRs begin at 0. VCC follows the scalar registers as units 1130 and 1131."""
 
 _SINGLE = {"exec": OTHER, "m0": OTHER + 2, "scc": OTHER + 3, "flat_scratch": OTHER + 4, "xnack_mask": OTHER + 6}
+EXEC_UNITS = frozenset((OTHER, OTHER + 1))
+"""The two halves of EXEC."""
 _STATE = {"exec": (OTHER, OTHER + 1), "m0": (OTHER + 2,), "scc": (OTHER + 3,), "vcc": (SGPR + 106, SGPR + 107)}
 
 

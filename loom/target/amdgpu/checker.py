@@ -398,6 +398,8 @@ def check_hazards(program: MachineProgram, generation: str) -> list[Finding]:
         for target in targets:
             before[target].append(i)
     findings: list[Finding] = []
+    if generation == "gfx11" and program.wave_size == 64:
+        findings.extend(_check_forwarding(program, before))
     trans_matters = generation == "gfx11" and not program.processor.startswith("gfx115")
     if not any(i.row.issue_class in ("trans", "matrix") for i in program.instructions()):
         return findings
@@ -458,6 +460,87 @@ def check_hazards(program: MachineProgram, generation: str) -> list[Finding]:
                         if key not in seen:
                             seen.add(key)
                             stack.append((previous, len(program.blocks[previous].instructions) - 1, valus, others))
+    return findings
+
+
+_Search = tuple[int, int, int, frozenset[tuple[int, int]], int, bool]
+"""Block, position, VALUs passed, sources not met yet, place of a met source, whether EXEC is written in front of it."""
+
+
+def _check_forwarding(program: MachineProgram, before: list[list[int]]) -> list[Finding]:
+    """Search backwards for two sources of a vector instruction written on either side of a scalar write of EXEC."""
+    findings: list[Finding] = []
+    changes = {
+        id(i)
+        for i in program.instructions()
+        if i.row.issue_class == "salu"
+        and (
+            "exec" in i.row.implicit_defs
+            or any(
+                s.is_def and isinstance(o, Register) and o.bank == "exec"
+                for s, o in zip(i.row.slots, i.operands, strict=True)
+            )
+        )
+    }
+    if not changes:
+        return findings
+    for b, block in enumerate(program.blocks):
+        for position, instruction in enumerate(block.instructions):
+            if instruction.row.issue_class not in ("valu", "trans", "matrix"):
+                continue
+            sources = frozenset(
+                (o.index, o.units)
+                for s, o in zip(instruction.row.slots, instruction.operands, strict=True)
+                if s.is_use and isinstance(o, Register) and o.bank == "vgpr"
+            )
+            if len(sources) < 2:
+                continue
+            start: tuple[int, int, int, frozenset[tuple[int, int]], int, bool] = (
+                b,
+                position - 1,
+                0,
+                sources,
+                -1,
+                False,
+            )
+            stack = [start]
+            seen = {start}
+            while stack:
+                index, at, passed, open_sources, late, crossed = stack.pop()
+                ended = False
+                while at >= 0 and not ended:
+                    earlier = program.blocks[index].instructions[at]
+                    at -= 1
+                    if _vector_idle(earlier) or passed > 7 or (late < 0 and passed > 4):
+                        ended = True
+                    elif id(earlier) in changes:
+                        crossed = crossed or late >= 0
+                    elif earlier.row.issue_class in ("valu", "trans", "matrix"):
+                        written = {half // 2 for half in _vector_results(earlier)}
+                        met = frozenset(x for x in open_sources if not written.isdisjoint(range(x[0], x[0] + x[1])))
+                        if met and crossed and passed - late - 1 <= 2:
+                            findings.append(
+                                Finding(
+                                    "hazard",
+                                    block.label,
+                                    instruction.row.mnemonic,
+                                    "reads results from both sides of a write of EXEC",
+                                )
+                            )
+                            stack.clear()
+                            ended = True
+                        elif met:
+                            open_sources -= met
+                            if not crossed:
+                                late = passed
+                        passed += 1
+                if not ended:
+                    for previous in before[index]:
+                        last = len(program.blocks[previous].instructions) - 1
+                        key = (previous, last, passed, open_sources, late, crossed)
+                        if key not in seen:
+                            seen.add(key)
+                            stack.append(key)
     return findings
 
 

@@ -3,15 +3,16 @@
 Facts from LLVM's hazard recognizer for the AMDGPU target (which processors have a hazard, distances, and what ends it):
 
 * **VALU use of a TRANS result** (gfx1100–1103): a vector instruction reads a VGPR that a transcendental one wrote,
-with at most five
-  vector instructions and one transcendental in between: ``s_waitcnt_depctr`` with ``va_vdst(0)``.
-* **VALU partial forwarding** (gfx11, wave64): two sources written by vector instructions before and behind a scalar
-write of EXEC.
-* **VALU mask write** (gfx11, wave64): a scalar instruction overwrites a register that a vector instruction reads as
-a lane mask: ``sa_sdst(0)``
-  behind the scalar write.
+  with at most five vector instructions and one transcendental in between: ``s_waitcnt_depctr`` with ``va_vdst(0)``.
+* **VALU partial forwarding** (gfx11, wave64): a vector instruction reads one VGPR written in front of a scalar write of
+  EXEC and one written behind it, the second at most four vector instructions ago and the first at most two more
+  (the writer of the second not counted): ``va_vdst(0)``.
+* **VALU mask write** (gfx11, wave64): an instruction overwrites a register that a vector instruction reads as a lane
+  mask: ``sa_sdst(0)`` behind a scalar write, ``va_vcc(0)`` or ``va_sdst(0)`` behind a vector one. (LLVM knows cases in
+  which the hazard ends sooner; they are not used here.)
 * **WMMA after WMMA** (gfx11, gfx12): the A or B matrix is the result of the WMMA right in front: ``v_nop``.
-* **VALU read of an SGPR written after a VALU read** (gfx12): ``sa_sdst(0)`` in front.
+
+Not derived: gfx12's read of an SGPR that a scalar instruction wrote after a vector read, and the nops of gfx9.4.
 """
 
 from __future__ import annotations
@@ -19,21 +20,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from loom.target.amdgpu.access import is_vector_unit, reads_and_writes, units_of
+from loom.target.amdgpu.access import EXEC_UNITS, is_vector_unit, reads_and_writes, state_units, units_of
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import Immediate, MachineInstruction, MachineProgram, Register
 from loom.target.amdgpu.operation import VECTOR_CLASSES
 from loom.target.amdgpu.tables import find_row
 from loom.target.amdgpu.waits import successors_of
 
-VA_VDST_ZERO = 0x0FFF
-"""``s_waitcnt_depctr`` value that waits for the vector units' results (field ``va_vdst``, bits 15:12)."""
-SA_SDST_ZERO = 0xFFFE
-"""The same for scalar results (field ``sa_sdst``, bit 0)."""
+_FIELDS = {"va_vdst": 0xF000, "va_sdst": 0x0E00, "va_vcc": 0x0002, "sa_sdst": 0x0001}
+"""Bits of ``s_waitcnt_depctr`` that count what is under way: vector results, scalar results of vector instructions, VCC
+of vector instructions, results of scalar instructions. A field of ones does not wait."""
+_VCC = frozenset(state_units(("vcc",)))
 
 TRANS_VALU_DISTANCE = 5
 TRANS_TRANS_DISTANCE = 1
-MASK_EXPIRY = 16
+FORWARD_DISTANCE = 4
+"""Vector instructions between the writer behind the EXEC write and the reader, at most."""
+FORWARD_SPAN = 2
+"""Vector instructions between the two writers, at most."""
+_EXEC_WRITES = 15
+"""Writes of EXEC behind a result that are told apart; more change nothing within the distance that matters."""
 
 _TRANS_PROCESSORS = frozenset(("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx11-generic"))
 
@@ -72,8 +78,7 @@ def _ends_vector_wait(instruction: MachineInstruction) -> bool:
     if row.memory is not None and row.memory.space in ("global", "flat", "scratch", "buffer", "lds", "gds"):
         return True
     if row.mnemonic == "s_waitcnt_depctr":
-        value = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0)
-        return value >> 12 & 15 == 0
+        return _waits_for("va_vdst", instruction)
     return False
 
 
@@ -110,6 +115,45 @@ def _halves(instruction: MachineInstruction, results: bool) -> set[int]:
     return found
 
 
+def _is_exec_write(instruction: MachineInstruction) -> bool:
+    """Whether a scalar instruction writes EXEC."""
+    if instruction.row.issue_class != "salu":
+        return False
+    _, writes = reads_and_writes(instruction)
+    return any(unit in EXEC_UNITS for unit in writes)
+
+
+def _units_read_as_mask(instruction: MachineInstruction) -> frozenset[int]:
+    """Scalar units that a vector instruction reads as a lane mask."""
+    row = instruction.row
+    if not row.mnemonic.startswith(_MASK_READERS):
+        return frozenset()
+    read: set[int] = set(state_units(tuple(name for name in row.implicit_uses if name == "vcc")))
+    for slot, operand in zip(row.slots, instruction.operands, strict=True):
+        if slot.type == "mask" and slot.is_use and isinstance(operand, Register):
+            read.update(units_of(operand))
+    return frozenset(read)
+
+
+def _waits_for(field: str, instruction: MachineInstruction) -> bool:
+    """Whether an ``s_waitcnt_depctr`` waits until a field's count is zero."""
+    if instruction.row.mnemonic != "s_waitcnt_depctr":
+        return False
+    mask = _FIELDS[field]
+    return all(o.value & mask == 0 for o in instruction.operands if isinstance(o, Immediate))
+
+
+def _resolved_behind(instructions: list[MachineInstruction], position: int, units: frozenset[int], fix: str) -> bool:
+    """Whether the wait behind a write is there already, in front of whatever reads what was written."""
+    for later in instructions[position + 1 :]:
+        if _waits_for(fix, later):
+            return True
+        reads, _ = reads_and_writes(later)
+        if not units.isdisjoint(reads):
+            return False
+    return False
+
+
 def _is_wmma(instruction: MachineInstruction) -> bool:
     return instruction.row.mnemonic.startswith(("v_wmma", "v_swmmac"))
 
@@ -118,8 +162,9 @@ _State = tuple[
     frozenset[tuple[int, int, int]],  # TRANS results: (half of a VGPR, VALUs since, TRANS since)
     frozenset[int],  # result of the WMMA that is the last vector instruction
     frozenset[int],  # scalar units read as lane masks (wave64)
+    frozenset[tuple[int, int, int]],  # vector results (wave64): (VGPR, VALUs since, scalar writes of EXEC since)
 ]
-_EMPTY: _State = (frozenset(), frozenset(), frozenset())
+_EMPTY: _State = (frozenset(), frozenset(), frozenset(), frozenset())
 
 
 class HazardScan:
@@ -148,7 +193,9 @@ class HazardScan:
             out = self._walk(index, state, None)
             for successor in successors[index]:
                 known = entry[successor]
-                merged = out if known is None else (known[0] | out[0], known[1] | out[1], known[2] | out[2])
+                merged = out
+                if known is not None:
+                    merged = (known[0] | out[0], known[1] | out[1], known[2] | out[2], known[3] | out[3])
                 if merged != known:
                     entry[successor] = merged
                     work.append(successor)
@@ -163,13 +210,14 @@ class HazardScan:
         for instruction in self.program.instructions():
             if (self.trans and _is_trans(instruction)) or _is_wmma(instruction):
                 return True
-            if self.wave64 and instruction.row.mnemonic.startswith(_MASK_READERS):
+            if self.wave64 and (instruction.row.mnemonic.startswith(_MASK_READERS) or _is_exec_write(instruction)):
                 return True
         return False
 
     def _walk(self, index: int, state: _State, result: list[Hazard | None] | None) -> _State:
-        trans, wmma, masks = state
-        for instruction in self.program.blocks[index].instructions:
+        trans, wmma, masks, results = state
+        instructions = self.program.blocks[index].instructions
+        for position, instruction in enumerate(instructions):
             hazard: Hazard | None = None
             valu = _is_valu(instruction)
             if valu and (trans or wmma):
@@ -186,12 +234,15 @@ class HazardScan:
                     }
                     if not live.isdisjoint(reads):
                         hazard = Hazard("valu_trans_use", "va_vdst")
-                        trans = frozenset()
+                        trans = results = frozenset()
             if self.wave64:
-                masks, behind = self._mask_write(instruction, masks)
-                hazard = hazard or behind
+                masks, behind = self._mask_write(instructions, position, masks)
+                results, forwarded = self._partial_forwarding(instruction, results)
+                hazard = hazard or behind or forwarded
+                if forwarded is not None:
+                    trans = frozenset()
             if _ends_vector_wait(instruction):
-                trans = frozenset()
+                trans = results = frozenset()
             if valu:
                 is_trans = _is_trans(instruction)
                 if trans:
@@ -208,7 +259,43 @@ class HazardScan:
                     wmma = frozenset(unit for unit in writes if is_vector_unit(unit))
             if result is not None:
                 result.append(hazard)
-        return trans, wmma, masks
+        return trans, wmma, masks, results
+
+    @staticmethod
+    def _partial_forwarding(
+        instruction: MachineInstruction, results: frozenset[tuple[int, int, int]]
+    ) -> tuple[frozenset[tuple[int, int, int]], Hazard | None]:
+        """Vector results behind the instruction, and whether it reads one from either side of a write of EXEC."""
+        if _is_exec_write(instruction):
+            return frozenset((u, age, min(execs + 1, _EXEC_WRITES)) for u, age, execs in results), None
+        if not _is_valu(instruction):
+            return results, None
+        _, writes = reads_and_writes(instruction)
+        sources = {
+            operand: frozenset(units_of(operand))
+            for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True)
+            if slot.is_use and isinstance(operand, Register) and operand.bank == "vgpr"
+        }
+        read = [
+            (operand, age, execs)
+            for operand, units in sources.items()
+            for unit, age, execs in results
+            if unit in units and len(sources) > 1
+        ]
+        hazard: Hazard | None = None
+        if any(
+            late_age <= FORWARD_DISTANCE
+            and early > late
+            and 0 <= early_age - late_age - 1 <= FORWARD_SPAN
+            and first != second
+            for first, late_age, late in read
+            for second, early_age, early in read
+        ):
+            hazard, results = Hazard("valu_partial_forwarding", "va_vdst"), frozenset()
+        oldest = FORWARD_DISTANCE + FORWARD_SPAN
+        written = {unit for unit in writes if is_vector_unit(unit)}
+        kept = {(u, age + 1, execs) for u, age, execs in results if u not in written and age <= oldest}
+        return frozenset(kept | {(unit, 0, 0) for unit in written}), hazard
 
     @staticmethod
     def _matrix_sources(instruction: MachineInstruction) -> Iterable[int]:
@@ -219,26 +306,28 @@ class HazardScan:
                 yield from units_of(operand)
 
     @staticmethod
-    def _mask_write(instruction: MachineInstruction, masks: frozenset[int]) -> tuple[frozenset[int], Hazard | None]:
-        """Scalar registers read as masks, and whether this scalar instruction overwrites one."""
+    def _mask_write(
+        instructions: list[MachineInstruction], position: int, masks: frozenset[int]
+    ) -> tuple[frozenset[int], Hazard | None]:
+        """Scalar registers read as masks, and whether this instruction overwrites one before its old value is read."""
+        instruction = instructions[position]
         row = instruction.row
-        if row.issue_class in VECTOR_CLASSES:
-            if row.mnemonic.startswith(_MASK_READERS):
-                read: set[int] = set()
-                for slot, operand in zip(row.slots, instruction.operands, strict=True):
-                    if slot.type == "mask" and slot.is_use and isinstance(operand, Register):
-                        read.update(units_of(operand))
-                return masks | read, None
-            return masks, None
+        vector = row.issue_class in VECTOR_CLASSES
         if row.mnemonic == "s_waitcnt_depctr":
-            value = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0)
-            return (frozenset() if value & 1 == 0 else masks), None
-        if masks and row.issue_class in ("salu",):
-            _, writes = reads_and_writes(instruction)
-            hit = [unit for unit in writes if unit in masks]
-            if hit:
-                return masks - set(hit), Hazard("valu_mask_write", "sa_sdst", behind=True)
-        return masks, None
+            return (frozenset() if _waits_for("sa_sdst", instruction) else masks), None
+        if not vector and row.issue_class != "salu":
+            return masks, None
+        if not masks and not vector:
+            return masks, None
+        _, writes = reads_and_writes(instruction)
+        hit = masks.intersection(writes)
+        read = _units_read_as_mask(instruction) if vector else frozenset()
+        hazard: Hazard | None = None
+        if hit and not hit & read:
+            fix = "sa_sdst" if not vector else "va_vcc" if hit <= _VCC else "va_sdst"
+            if not _resolved_behind(instructions, position, hit, fix):
+                hazard = Hazard("valu_mask_write", fix, behind=True)
+        return (masks - hit) | read, hazard
 
 
 def fix_instruction(hazard: Hazard, generation: str) -> MachineInstruction:
@@ -250,8 +339,7 @@ def fix_instruction(hazard: Hazard, generation: str) -> MachineInstruction:
     name = "s_waitcnt_depctr" if generation == "gfx11" else "s_wait_alu"
     row = find_row(generation, name) or find_row(generation, "s_waitcnt_depctr")
     assert row is not None
-    value = VA_VDST_ZERO if hazard.fix == "va_vdst" else SA_SDST_ZERO
-    return MachineInstruction(row, None, (Immediate(value),))
+    return MachineInstruction(row, None, (Immediate(0xFFFF & ~_FIELDS[hazard.fix]),))
 
 
 def resolve_hazards(program: MachineProgram, generation: str) -> int:
