@@ -194,8 +194,9 @@ class Verifier:
                 hint: str | None = None,
                 notes: Sequence[str] = (),
                 at: Operation | None = None,
+                focus: str | None = None,
             ) -> None:
-                self.report(at if at is not None else op, code, message, hint, notes)
+                self.report(at if at is not None else op, code, message, hint, notes, focus=focus)
 
             definition.verify(op, report)
         live.update(results)

@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 DICTIONARY_LIMIT = 16
 TYPE_LIMIT = 64
 ERROR_LIMIT = 20
+# Words that stand between an op's name and its symbol.
+CLAUSES = frozenset((
+    "public", "retain", "host", "device", "initializer", "deinitializer", "pure", "hot", "cold", "inline",
+    "noinline", "allocation", "schedule", "import", "target", "abi", "abi_layout", "requires", "priority", "export",
+    "linkage", "workgroup_size", "workgroup_count", "cluster_size", "configure",
+))  # fmt: skip
 PUNCTUATION = frozenset((":", ",", "->", "=", ")", "]", ">"))
 
 _STRUCTURED = ("vector<", "view<", "tensor<", "tile<", "reg<", "encoding<", "low.storage<", "pool<", "group<")
@@ -136,6 +142,8 @@ class Reader:
 
     def _way_out(self, what: str, token: str) -> str | None:
         """What to do about a token that is not the expected one, where that is known."""
+        if what == "a symbol" and token in CLAUSES:
+            return f"'{token}' cannot stand here: modifiers and clauses have a fixed order"
         if what == "a symbol" and (token[0].isalpha() or token[0] == "_"):
             return f"symbols begin with '@': @{token}"
         if what == "a value" and (parse_integer(token) is not None or parse_float(token) is not None):

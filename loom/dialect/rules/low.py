@@ -246,28 +246,43 @@ def low_op(op: Operation, report: Report) -> None:
             did_you_mean(key.partition(".")[2], found.mnemonics()),
         )
         return
-    _instruction(op, descriptor, report)
+    listed = found.by_mnemonic(descriptor.mnemonic) if descriptor.mnemonic is not None else None
+    _instruction(op, descriptor, listed or descriptor, report)
 
 
-def _instruction(op: Operation, descriptor: Descriptor, report: Report) -> None:
+def _misfit(op: Operation, listed: Descriptor, report: Report) -> None:
+    """Say what an instruction takes: by the operand that does not fit where their number is right."""
+    name = listed.mnemonic or listed.key
+    required = [o for o in listed.operands if not o.optional]
+    if len(required) <= len(op.operands) <= len(listed.operands):
+        for declared, value in zip(listed.operands, op.operands, strict=False):
+            if not _takes(declared.register_classes, declared.units, value.type):
+                shape = _shape(declared.register_classes, declared.units)
+                report(
+                    "LOW/003",
+                    f"operand '{declared.name}' of {name} must be {shape}, not {value.type}",
+                    focus=f"%{value.name}" if value.name else None,
+                )
+                return
+    say = ", ".join(f"{o.name}: {_shape(o.register_classes, o.units)}" for o in listed.operands) or "no operands"
+    report("LOW/003", f"{name} takes ({say}); it has ({', '.join(str(v.type) for v in op.operands)})")
+
+
+def _instruction(op: Operation, descriptor: Descriptor, listed: Descriptor, report: Report) -> None:
     types = [v.type for v in op.operands]
     results = [r.type for r in op.results]
     ties: Any = op.attributes.get("ties")
     tied = sum(t is not None for t in ties) if isinstance(ties, tuple) else 0
     if not _operands_fit(descriptor.operands, types, tied):
-        say = ", ".join(_shape(o.register_classes, o.units) for o in descriptor.operands) or "no operands"
-        report(
-            "LOW/003",
-            f"{descriptor.key} takes {say}; it has ({', '.join(map(str, types))})",
-        )
+        _misfit(op, listed, report)
         return
     position = 0
     for declared in descriptor.results:
         if position < len(results) and _takes(declared.register_classes, declared.units, results[position]):
             position += 1
         elif not declared.special and not _null(results, position):
-            say = ", ".join(_shape(r.register_classes, r.units) for r in descriptor.results)
-            report("LOW/003", f"{descriptor.key} gives {say}; it has ({', '.join(map(str, results))})")
+            say = ", ".join(_shape(r.register_classes, r.units) for r in listed.results)
+            report("LOW/003", f"{listed.mnemonic or listed.key} gives {say}; it has ({', '.join(map(str, results))})")
             return
         elif not declared.special:
             position += 1
