@@ -109,7 +109,9 @@ def shifted_list(generation: str, units: int, shift: int, bits: int, accept: str
     for value in range(1 << bits):
         code = value << shift
         legal = code < 128 and mask >> code & 1
-        result.append(scalar_operand(generation, code, units) if legal else None)
+        operand = scalar_operand(generation, code, units) if legal else None
+        usable = isinstance(operand, Register) and operand.bank not in ("null", "m0", "exec")
+        result.append(operand if usable else None)
     return tuple(result)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from loom.target.amdgpu.formats import formats
 from loom.target.amdgpu.immediates import print_immediate, spell, swizzle_offset
 from loom.target.amdgpu.instruction import Encoding, InstructionRow, OperandSlot
 from loom.target.amdgpu.machine import (
@@ -278,7 +279,13 @@ def _ds_modifiers(instruction: MachineInstruction, encoding: Encoding) -> list[s
         result = [f" offset:{swizzle(modifiers['offset'], instruction.row.generation)}"]
     else:
         result = [f" {name}:{modifiers[name]}" for name in ("offset", "offset0", "offset1") if modifiers.get(name)]
-    return result + ([" gds"] if modifiers.get("gds") else [])
+    return result + ([" gds"] if modifiers.get("gds") or always_gds(encoding, instruction.row.generation) else [])
+
+
+def always_gds(encoding: Encoding, generation: str) -> bool:
+    """Whether the encoding has its ``gds`` bit set and no choice about it."""
+    field = formats(generation)[encoding.format].fields.get("gds")
+    return field is not None and encoding.base & field.mask != 0
 
 
 def swizzle(offset: int, generation: str) -> str:

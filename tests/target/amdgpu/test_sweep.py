@@ -182,13 +182,13 @@ def test_text_assembles_to_the_bytes_in_llvm_and_here(generation: str, oracle: C
     texts = [print_instruction(instruction) for instruction, _ in pairs]
     assembled = probe.assemble(name, generation, texts)
     refused = 0
-    for (_, code), text, theirs in zip(pairs, texts, assembled, strict=True):
+    for (instruction, code), text, theirs in zip(pairs, texts, assembled, strict=True):
         try:
             ours = coder.encode(parse_instruction(text, name, _wave(name)))
         except LoomError as failure:
             pytest.fail(f"'{text}': {failure}")
         assert ours == code, text
-        refused += theirs is None
+        refused += theirs is None and "nv" not in instruction.modifiers  # LLVM prints nv on gfx12 and does not read it
         if theirs is not None:
             assert theirs == code, text
     # LLVM's assembler refuses some of what its own disassembler writes (op_sel lists of v_fmac_f16, for example).

@@ -30,6 +30,7 @@ from loom.target.amdgpu.machine import (
     Operand,
     Register,
 )
+from loom.target.amdgpu.printer import always_gds
 from loom.target.amdgpu.processors import processor as find_processor
 from loom.target.amdgpu.tables import FILES, Table, table
 
@@ -605,6 +606,8 @@ class InstructionParser:
     @staticmethod
     def _check_modifiers(row: InstructionRow, modifiers: dict[str, int], location: Location) -> None:
         known = {modifier.name for modifier in row.modifiers}
+        if "gds" not in known and always_gds(row.encodings[0], row.generation):
+            modifiers.pop("gds", None)
         for name in modifiers:
             if name not in known:
                 raise error(
