@@ -1,0 +1,154 @@
+"""The instruction tables: regeneration from their sources, completeness, and columns checked against what the manuals say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from loom.target.amdgpu.instruction import InstructionRow
+from loom.target.amdgpu.processors import of_generation
+from loom.target.amdgpu.tables import FILES, generate, rules, table
+
+DIRECTORY = Path(generate.__file__).parent
+
+# What AMD's data lists and these tables leave out, with the reason.
+LEFT_OUT = {
+    r"IMAGE_|EXP|V_INTERP_|(LDS|DS)_PARAM_LOAD|DS_BVH_|EXPORT": "graphics and ray tracing",
+    r"S_ATC_PROBE|BUFFER_LOAD_LDS_|GLOBAL_LOAD_LDS_|SCRATCH_LOAD_LDS_|DS_ORDERED_COUNT": "LLVM 22 does not know it for the generation, or it is for the driver",
+    r"V_READFIRSTLANE_B32_E64|V_SWAP_B32_E64|V_ACCVGPR_MOV_B32_E64": "LLVM 22 has no VOP3 form of it; the short form is here",
+    r"S_SET_GPR_IDX_ON|S_SET_VALU_COEXEC_MODE": "not on gfx942 and gfx950",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel the tables are made from: from ``LOOM_TABLE_WHEEL``, or downloaded."""
+    given = os.environ.get("LOOM_TABLE_WHEEL")
+    if given:
+        return Path(given)
+    directory = tmp_path_factory.mktemp("wheel")
+    version = generate.WHEEL_NAME.split("-")[1]
+    command = [sys.executable, "-m", "pip", "download", f"tinygrad=={version}", "--no-deps", "--quiet", "--disable-pip-version-check", "-d", str(directory)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        failed = done.returncode != 0
+    except subprocess.TimeoutExpired:
+        failed = True
+    if failed:
+        if os.environ.get("LOOM_REQUIRE_ORACLES") == "1":
+            pytest.fail(f"{generate.WHEEL_NAME} cannot be downloaded and LOOM_REQUIRE_ORACLES=1")
+        pytest.skip(f"not verified here: {generate.WHEEL_NAME} cannot be downloaded")
+    return directory / generate.WHEEL_NAME
+
+
+SCALAR = ("SOP1", "SOP2", "SOPC", "SOPK", "SOPP")
+
+
+@pytest.mark.parametrize("generation", list(FILES))
+def test_scalar_rows_regenerate(generation: str, wheel: Path, oracle: Callable[[str], str]) -> None:
+    """The scalar formats made again from wheel and LLVM are the committed rows, to the character."""
+    oracle("llvm-mc-22")
+    made = generate.build(generation, wheel, SCALAR)
+    committed = json.loads((DIRECTORY / FILES[generation]).read_text(encoding="utf-8"))
+    rows = {row[0]: row for row in committed["rows"] if all(encoding[1] in SCALAR for encoding in row[2])}
+    assert len(rows) > 150
+    assert {row[0]: row for row in made["rows"]} == rows
+    assert made["names"] == committed["names"]
+    assert made["provenance"] == committed["provenance"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("generation", list(FILES))
+def test_tables_regenerate(generation: str, wheel: Path, oracle: Callable[[str], str]) -> None:
+    oracle("llvm-mc-22")
+    text = generate.render(generate.build(generation, wheel))
+    assert text == (DIRECTORY / FILES[generation]).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("generation", list(FILES))
+def test_what_amd_lists_is_here(generation: str, wheel: Path) -> None:
+    have = set()
+    for _, _, fmt, opcode in table(generation).encodings():
+        base = fmt.split("_")[0]
+        names = (*rules._WHEEL_FORMATS.get(base, ()), base, base.removesuffix("S") if base == "SMEMS" else base)
+        have.update((name, opcode) for name in names)
+    skipped = {"MIMG", "EXP", "VINTERP", "VIMAGE", "VSAMPLE", "VEXPORT", "LDSDIR", "VDSDIR"}
+    missing = [
+        name
+        for (fmt, opcode), (name, _) in generate.load_wheel(wheel, generation).items()
+        if (fmt, opcode) not in have and fmt not in skipped and not any(re.match(pattern, name) for pattern in LEFT_OUT)
+    ]
+    assert missing == []
+
+
+def test_columns_of_known_instructions() -> None:
+    def row(name: str, generation: str = "gfx11") -> InstructionRow:
+        return table(generation).row(name)
+
+    fmac = row("v_fmac_f32")
+    assert [slot.role for slot in fmac.slots] == ["def_use", "use", "use"]
+    assert [slot.type for slot in fmac.slots] == ["f32", "f32", "f32"]
+    assert {e.form for e in fmac.encodings} == {"e32", "e64", "dpp16", "dpp8", "e64_dpp16", "e64_dpp8"}
+    load = row("global_load_b128")
+    assert load.memory is not None
+    assert (load.memory.space, load.memory.kind, load.memory.bytes, load.memory.result) == ("global", "load", 16, "vdst")
+    assert load.counters == ("vmcnt",) and load.slots[0].units == 4
+    assert row("global_store_b32").counters == ("vscnt",)
+    assert row("global_store_b32", "gfx12").counters == ("storecnt",)
+    assert row("global_store_dword", "gfx9.4").counters == ("vmcnt",)
+    assert row("global_store_dword", "gfx9.4").semantic == "global_store_b32"
+    assert row("ds_load_b64").counters == ("lgkmcnt",) and row("ds_load_b64", "gfx12").counters == ("dscnt",)
+    assert row("s_load_b64").counters == ("lgkmcnt",) and row("s_load_b64", "gfx12").counters == ("kmcnt",)
+    assert row("s_and_saveexec_b32").implicit_defs == ("scc", "exec")
+    assert "scc" in row("s_addc_u32").implicit_uses and "scc" in row("s_addc_u32").implicit_defs
+    assert row("s_mul_i32").implicit_defs == ()
+    assert row("v_cmpx_gt_f32").implicit_defs == ("exec",)
+    compare = row("v_cmp_gt_u32")
+    assert (compare.slots[0].name, compare.slots[0].type) == ("sdst", "mask")
+    assert compare.slots[0].units_for(32) == 1 and compare.slots[0].units_for(64) == 2
+    assert row("v_wmma_f32_16x16x16_f16").issue_class == "matrix"
+    assert row("v_exp_f32").issue_class == "trans"
+
+
+def test_processors_of_rows() -> None:
+    """RDNA 3.5 adds scalar floating point; gfx942 alone has xf32, gfx950 alone the block-scaled matrix instructions."""
+    gfx11 = table("gfx11")
+    assert gfx11.row("s_add_f32").processors == ("gfx1150", "gfx1151")
+    assert set(gfx11.row("v_add_f32").processors) == {item.name for item in of_generation("gfx11")}
+    gfx9 = table("gfx9.4")
+    assert gfx9.row("v_mfma_f32_16x16x8_xf32").processors == ("gfx942",)
+    assert gfx9.row("v_mfma_scale_f32_16x16x128_f8f6f4").processors == ("gfx950",)
+
+
+@pytest.mark.parametrize("generation", list(FILES))
+def test_rows_are_consistent(generation: str) -> None:
+    seen: dict[tuple[str, int], str] = {}
+    for row in table(generation).rows():
+        assert row.encodings and row.processors
+        names = [slot.name for slot in row.slots]
+        assert len(set(names)) == len(names), row.mnemonic
+        for encoding in row.encodings:
+            assert len(encoding.slot_fields) == len(row.slots), row.mnemonic
+            assert set(encoding.processors) <= set(row.processors)
+            key = (encoding.format, encoding.opcode)
+            assert seen.setdefault(key, row.mnemonic) == row.mnemonic
+        if row.memory is not None:
+            parts = (*row.memory.address, *row.memory.data, *filter(None, (row.memory.result,)))
+            assert set(parts) <= set(names), row.mnemonic
+
+
+def test_table_loads_in_a_tenth_of_a_second() -> None:
+    best = 1.0
+    for _ in range(5):
+        started = time.perf_counter()
+        type(table("gfx11"))("gfx11")
+        best = min(best, time.perf_counter() - started)
+    assert best < 0.1
