@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loom.low.waits import CounterModel, Event, Wait, WaitAccess, WaitAnalysis
-from loom.target.amdgpu.access import reads_and_writes
+from loom.target.amdgpu.access import atomic_returns
 from loom.target.amdgpu.descriptors import decode_waitcnt, encode_waitcnt
+from loom.target.amdgpu.halves import halved_registers, units_by_halves, whole_register
 from loom.target.amdgpu.machine import (
-    OFF,
     BranchTarget,
     Immediate,
     MachineInstruction,
@@ -103,37 +103,26 @@ def counters_raised(instruction: MachineInstruction) -> tuple[str, ...]:
     return counters
 
 
-RETURN_BITS = ("glc", "sc0")
-"""Cache bits that make an atomic return the old value (gfx11, gfx9.4); gfx12 uses bit 0 of ``th``."""
-
-
-def atomic_returns(instruction: MachineInstruction) -> bool:
-    """Whether a memory atomic gives the old value back."""
-    row = instruction.row
-    for name in RETURN_BITS:
-        if any(modifier.name == name for modifier in row.modifiers):
-            return bool(instruction.modifiers.get(name, 0))
-    if any(modifier.name == "th" for modifier in row.modifiers):
-        return bool(instruction.modifiers.get("th", 0) & 1)
-    memory = row.memory
-    at = row.slot_index(memory.result) if memory is not None and memory.result is not None else -1
-    return at >= 0 and isinstance(instruction.operands[at], Register) and instruction.operands[at] is not OFF
-
-
 def access_of(
-    instruction: MachineInstruction, generation: str, barrier_memory: str | None, wave_size: int
+    instruction: MachineInstruction,
+    generation: str,
+    barrier_memory: str | None,
+    wave_size: int,
+    halved: frozenset[int] = frozenset(),
 ) -> WaitAccess:
-    """What the instruction means to the counters."""
+    """What the instruction means to the counters; halves of ``halved`` registers are told apart."""
     row = instruction.row
     performed = waits_performed(instruction, generation)
     if performed:
         return WaitAccess(waits=performed)
-    reads, writes = reads_and_writes(instruction)
+    reads, writes = units_by_halves(instruction, halved)
     counters = counters_raised(instruction)
     drains = _drains(row.mnemonic, generation, barrier_memory)
     events: tuple[Event, ...] = ()
     if counters:
-        written: tuple[int, ...] = tuple(u for u in writes if u < 1300) if _returns_data(instruction) else ()
+        written: tuple[int, ...] = ()
+        if _returns_data(instruction):
+            written = tuple(u for u in writes if whole_register(u) < 1300)
         events = tuple(
             Event(
                 counter, _kind(instruction, counter), written if counter not in ("vscnt", "storecnt", "expcnt") else ()
@@ -212,8 +201,9 @@ def successors_of(program: MachineProgram) -> list[list[int]]:
 
 def analyze(program: MachineProgram, generation: str, barrier_memory: Mapping[int, str]) -> list[list[Wait | None]]:
     """The waits that each instruction needs in front of it."""
+    halved = halved_registers(program.instructions())
     blocks = [
-        [access_of(i, generation, barrier_memory.get(id(i)), program.wave_size) for i in block.instructions]
+        [access_of(i, generation, barrier_memory.get(id(i)), program.wave_size, halved) for i in block.instructions]
         for block in program.blocks
     ]
     return WaitAnalysis(blocks, successors_of(program), MODELS[generation]).waits

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from loom.low.semantics.memory import MemoryOperation, memory_operation
+from loom.target.amdgpu.access import atomic_returns
 from loom.target.amdgpu.machine import Immediate, Literal, MachineInstruction, Operand, Register
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unsupported, unsupported_message
 from loom.target.amdgpu.simulator.helpers import Helper, data_words, lanes_constant
-
-
-def returns_old_value(instruction: MachineInstruction) -> bool:
-    """Whether an atomic whose data register is also its result (buffer atomics) writes it: a cache bit says so."""
-    return bool(instruction.modifier("glc") or instruction.modifier("sc0") or instruction.modifier("th") & 1)
 
 
 class MemoryEmitter:
@@ -155,7 +151,7 @@ class MemoryEmitter:
         memory = instruction.row.memory
         assert memory is not None
         if memory.result in memory.data:
-            return returns_old_value(instruction)
+            return atomic_returns(instruction)
         operand = self._operand(instruction, memory.result) if memory.result else None
         return self._present(operand)
 

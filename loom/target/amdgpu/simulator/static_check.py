@@ -21,9 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loom.target.amdgpu.access import AGPR, SGPR, TTMP, reads_and_writes
+from loom.target.amdgpu.access import AGPR, SGPR, TTMP
+from loom.target.amdgpu.halves import halved_registers, units_by_halves, whole_register
 from loom.target.amdgpu.machine import MachineInstruction, Register
-from loom.target.amdgpu.simulator.memory_emit import returns_old_value
 from loom.target.amdgpu.simulator.translate import StaticFault, target_of
 from loom.target.amdgpu.waits import counters_raised, waits_performed
 
@@ -89,10 +89,9 @@ class StaticChecker:
         self.faults: dict[int, StaticFault] = {}
         self._reads: list[frozenset[int]] = []
         self._writes: list[frozenset[int]] = []
+        halved = halved_registers(code)
         for instruction in code:
-            reads, writes = reads_and_writes(instruction)
-            if _silent_atomic(instruction):
-                writes = [u for u in writes if u >= SGPR]
+            reads, writes = units_by_halves(instruction, halved)
             self._reads.append(frozenset(reads))
             self._writes.append(frozenset(writes))
 
@@ -173,7 +172,7 @@ class StaticChecker:
                     self._check(number, instruction, operations)
                 if report and (name == "s_barrier" or name.startswith("s_barrier_signal")):
                     self._check_barrier(number, operations)
-            for counter in _counters(instruction):
+            for counter in counters_raised(instruction):
                 kind = _kind(instruction, counter)
                 if kind in _UNORDERED:
                     operations[number, counter] = -1
@@ -200,7 +199,7 @@ class StaticChecker:
                 # A load into one half passes the other half through; both loads write in order.
                 used -= writes
             if used:
-                register = _name(min(used))
+                register = _name(whole_register(min(used)))
                 self.faults[number] = StaticFault(
                     "outstanding_load",
                     f"{register} is read while '{source.mnemonic}' at {source.pc:#x}, which writes it, may still be "
@@ -210,7 +209,7 @@ class StaticChecker:
                 return
             overwritten = pending & writes
             if overwritten and not self._ordered(source, instruction, counter):
-                register = _name(min(overwritten))
+                register = _name(whole_register(min(overwritten)))
                 self.faults[number] = StaticFault(
                     "outstanding_load",
                     f"{register} is written while '{source.mnemonic}' at {source.pc:#x}, which also writes it, may "
@@ -221,7 +220,7 @@ class StaticChecker:
 
     def _ordered(self, earlier: MachineInstruction, later: MachineInstruction, counter: str) -> bool:
         """Whether both write through the same in-order queue, so that the later result wins."""
-        if counter not in _counters(later):
+        if counter not in counters_raised(later):
             return False
         kind = _kind(earlier, counter)
         return kind not in _UNORDERED and kind == _kind(later, counter)
@@ -260,30 +259,11 @@ class StaticChecker:
         return False
 
 
-def _silent_atomic(instruction: MachineInstruction) -> bool:
-    """A buffer atomic that does not return the old value, although its data register could take it."""
-    memory = instruction.row.memory
-    return (
-        memory is not None
-        and memory.kind == "atomic"
-        and memory.result in memory.data
-        and not returns_old_value(instruction)
-    )
-
-
-def _counters(instruction: MachineInstruction) -> tuple[str, ...]:
-    """Counters that the instruction raises."""
-    if _silent_atomic(instruction):
-        stores = tuple(c for c in instruction.row.counters if c in ("vscnt", "storecnt"))
-        return stores or instruction.row.counters
-    return counters_raised(instruction)
-
-
 def _loaded(writes: frozenset[int], source: MachineInstruction) -> frozenset[int]:
     memory = source.row.memory
     if memory is not None and memory.space != "constant":
-        return frozenset(u for u in writes if u < SGPR)
-    return frozenset(u for u in writes if u < 1300)
+        return frozenset(u for u in writes if whole_register(u) < SGPR)
+    return frozenset(u for u in writes if whole_register(u) < 1300)
 
 
 def _name(unit: int) -> str:

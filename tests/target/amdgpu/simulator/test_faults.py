@@ -152,6 +152,40 @@ def test_ordered_loads_need_only_a_count(asm: Assembler) -> None:
     assert fault_of(asm.run(body.format(count=2), INPUT, 32)[0]).kind == "outstanding_load"
 
 
+@pytest.mark.parametrize(
+    ("use", "faults"),
+    [
+        # A memory instruction depends on the half that it moves, any other on the whole register.
+        ("ds_store_b16 v2, v3", False),
+        ("ds_store_b16_d16_hi v2, v3", True),
+        ("global_load_d16_b16 v3, v1, s[4:5]", False),
+        ("ds_load_u16_d16 v3, v2", False),
+        ("ds_load_u16_d16_hi v3, v2", True),
+        ("ds_store_b32 v2, v3", True),
+        ("v_mov_b16 v4.l, v3.l", True),
+    ],
+)
+def test_halves_of_a_register_are_outstanding_apart(asm: Assembler, use: str, faults: bool) -> None:
+    begin = LOAD + "  v_mov_b32 v2, 0\n  v_mov_b32 v3, 0x1234\n  global_load_d16_hi_b16 v3, v1, s[4:5]\n"
+    end = "  s_waitcnt vmcnt(0) lgkmcnt(0)\n  v_lshrrev_b32 v5, 16, v3\n  global_store_b32 v1, v5, s[6:7]\n  s_endpgm\n"
+    outcome, out = asm.run(f"{begin}  {use}\n{end}", INPUT, 32, lds=64)
+    if faults:
+        assert fault_of(outcome).kind == "outstanding_load"
+    else:
+        assert isinstance(outcome, Completed) and np.array_equal(out, INPUT[:32])
+
+
+def test_an_atomic_that_returns_nothing_leaves_its_data_free(asm: Assembler) -> None:
+    begin = LOAD + "  s_mov_b32 s8, s6\n  s_mov_b32 s9, s7\n  s_mov_b32 s10, 0x80\n  s_mov_b32 s11, 0x31016000\n"
+    begin += "  v_add_nc_u32 v3, v0, 1\n"
+    atomic = "  buffer_atomic_or_b32 v3, v1, s[8:11], 0 offen{glc}\n  v_add_nc_u32 v3, v3, v3\n"
+    end = "  s_waitcnt_vscnt null, 0x0\n  s_waitcnt vmcnt(0)\n  s_endpgm\n"
+    outcome, out = asm.run(begin + atomic.format(glc="") + end, INPUT, 32)
+    assert isinstance(outcome, Completed) and np.array_equal(out & 31, np.arange(1, 33) & 31)
+    outcome, _ = asm.run(begin + atomic.format(glc=" glc") + end, INPUT, 32)
+    assert fault_of(outcome).kind == "outstanding_load"
+
+
 def test_store_that_a_barrier_publishes_too_early(asm: Assembler) -> None:
     body = "  v_lshlrev_b32 v1, 2, v0\n  ds_store_b32 v1, v0\n{wait}  s_barrier\n  ds_load_b32 v2, v1\n  s_endpgm\n"
     fault = fault_of(asm.run(body.format(wait=""), INPUT, 1, lds=256, size=(64,))[0])
