@@ -398,6 +398,8 @@ def check_hazards(program: MachineProgram, generation: str) -> list[Finding]:
         for target in targets:
             before[target].append(i)
     findings: list[Finding] = []
+    if generation == "gfx12":
+        findings.extend(_check_scalar_reads(program, flow))
     if generation == "gfx11" and program.wave_size == 64:
         findings.extend(_check_forwarding(program, before))
     trans_matters = generation == "gfx11" and not program.processor.startswith("gfx115")
@@ -461,6 +463,84 @@ def check_hazards(program: MachineProgram, generation: str) -> list[Finding]:
                             seen.add(key)
                             stack.append((previous, len(program.blocks[previous].instructions) - 1, valus, others))
     return findings
+
+
+def _check_scalar_reads(program: MachineProgram, flow: list[list[int]]) -> list[Finding]:
+    """gfx12: follow every scalar register that vector instructions read and something writes through its conditions:
+    unread, read by a vector instruction, written again by a scalar or by a vector instruction."""
+    roles: dict[int, list[tuple[set[int], set[int]]]] = {}
+    read_anywhere: set[int] = set()
+    written_anywhere: set[int] = set()
+    for block in program.blocks:
+        for instruction in block.instructions:
+            uses, defs = _scalar_numbers(instruction)
+            roles.setdefault(id(block), []).append((uses, defs))
+            if instruction.row.issue_class in ("valu", "trans", "matrix", "dual"):
+                read_anywhere.update(number ^ other for number in uses for other in (0, 1))
+            written_anywhere.update(defs)
+    findings: list[Finding] = []
+    for number in sorted(read_anywhere & written_anywhere):
+        entry: list[set[str]] = [set() for _ in program.blocks]
+        entry[0] = {"unread"}
+        work = [0]
+        reported: set[tuple[int, int]] = set()
+        while work:
+            index = work.pop()
+            block = program.blocks[index]
+            conditions = set(entry[index])
+            for position, instruction in enumerate(block.instructions):
+                uses, defs = roles[id(block)][position]
+                kind = instruction.row.issue_class
+                vector = kind in ("valu", "trans", "matrix", "dual")
+                memory = instruction.row.memory
+                cleared: set[str] = set()
+                if instruction.row.mnemonic == "s_wait_alu":
+                    value = next((o.value for o in instruction.operands if isinstance(o, Immediate)), -1)
+                    cleared |= {"scalar"} if not value & 1 else set()
+                    cleared |= {"vector"} if not value & (2 if number in (106, 107) else 0x0E00) else set()
+                elif kind == "smem" or (memory is not None and memory.space == "buffer"):
+                    cleared = {"scalar", "vector"}
+                elif not vector and uses:
+                    cleared = {"vector"}
+                if conditions & cleared:
+                    conditions = (conditions - cleared) | {"read"}
+                if kind in ("smem", "vmem", "lds", "wait"):
+                    continue
+                late = conditions & ({"scalar", "vector"} if vector else {"scalar"})
+                if number in uses and late and (index, position) not in reported:
+                    reported.add((index, position))
+                    text = f"reads scalar register {number} without waiting for its last write"
+                    findings.append(Finding("hazard", block.label, instruction.row.mnemonic, text))
+                if vector and (number in uses or number ^ 1 in uses) and "unread" in conditions:
+                    conditions = (conditions - {"unread"}) | {"read"}
+                if number in defs and conditions - {"unread"}:
+                    conditions = (conditions & {"unread"}) | {"vector" if vector else "scalar"}
+            for successor in flow[index]:
+                if not conditions <= entry[successor]:
+                    entry[successor] |= conditions
+                    work.append(successor)
+    return findings
+
+
+def _scalar_numbers(instruction: MachineInstruction) -> tuple[set[int], set[int]]:
+    """Numbers of the scalar registers that an instruction reads and writes; VCC is 106 and 107."""
+    uses: set[int] = set()
+    defs: set[int] = set()
+    for half in (instruction, instruction.y):
+        if half is None:
+            continue
+        uses.update((106, 107) if "vcc" in half.row.implicit_uses else ())
+        defs.update((106, 107) if "vcc" in half.row.implicit_defs else ())
+        for slot, operand in zip(half.row.slots, half.operands, strict=True):
+            if not isinstance(operand, Register) or operand.bank not in ("sgpr", "vcc"):
+                continue
+            first = operand.index + (106 if operand.bank == "vcc" else 0)
+            numbers = set(range(first, first + max(1, operand.units)))
+            if numbers & {106, 107}:
+                numbers |= {106, 107}
+            uses.update(numbers if slot.is_use else ())
+            defs.update(numbers if slot.is_def else ())
+    return uses, defs
 
 
 _Search = tuple[int, int, int, frozenset[tuple[int, int]], int, bool]

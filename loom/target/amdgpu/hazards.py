@@ -11,8 +11,9 @@ Facts from LLVM's hazard recognizer for the AMDGPU target (which processors have
   mask: ``sa_sdst(0)`` behind a scalar write, ``va_vcc(0)`` or ``va_sdst(0)`` behind a vector one. (LLVM knows cases in
   which the hazard ends sooner; they are not used here.)
 * **WMMA after WMMA** (gfx11, gfx12): the A or B matrix is the result of the WMMA right in front: ``v_nop``.
+* **VALU read of SGPR** (gfx12): see ``scalar_reads``.
 
-Not derived: gfx12's read of an SGPR that a scalar instruction wrote after a vector read, and the nops of gfx9.4.
+Not derived: the nops of gfx9.4.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from loom.target.amdgpu.access import EXEC_UNITS, is_vector_unit, reads_and_writ
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import Immediate, MachineInstruction, MachineProgram, Register
 from loom.target.amdgpu.operation import VECTOR_CLASSES
+from loom.target.amdgpu.scalar_reads import scalar_read_waits
 from loom.target.amdgpu.tables import find_row
 from loom.target.amdgpu.waits import successors_of
 
@@ -56,7 +58,7 @@ _MASK_READERS = (
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """A hazard in front of (or right behind) an instruction: its name and what resolves it."""
+    """A hazard in front of (or right behind) an instruction: its name and what resolves it (fields joined by ``+``)."""
 
     name: str
     fix: str
@@ -179,6 +181,15 @@ class HazardScan:
 
     def run(self) -> list[list[Hazard | None]]:
         """For every instruction the hazard to resolve, or ``None``."""
+        found = self._scan()
+        if self.generation == "gfx12":
+            for block, needed in zip(found, scalar_read_waits(self.program), strict=True):
+                for index, fields in enumerate(needed):
+                    if fields and block[index] is None:
+                        block[index] = Hazard("valu_read_sgpr", "+".join(fields))
+        return found
+
+    def _scan(self) -> list[list[Hazard | None]]:
         program = self.program
         if not self.active or not self._any_candidate():
             return [[None] * len(block.instructions) for block in program.blocks]
@@ -339,7 +350,8 @@ def fix_instruction(hazard: Hazard, generation: str) -> MachineInstruction:
     name = "s_waitcnt_depctr" if generation == "gfx11" else "s_wait_alu"
     row = find_row(generation, name) or find_row(generation, "s_waitcnt_depctr")
     assert row is not None
-    return MachineInstruction(row, None, (Immediate(0xFFFF & ~_FIELDS[hazard.fix]),))
+    mask = sum(_FIELDS[field] for field in hazard.fix.split("+"))
+    return MachineInstruction(row, None, (Immediate(0xFFFF & ~mask),))
 
 
 def resolve_hazards(program: MachineProgram, generation: str) -> int:

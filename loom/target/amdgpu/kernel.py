@@ -192,10 +192,10 @@ class KernelBackend:
             self.trace.findings.extend(check_pairs(before, [block.instructions for block in self.program.blocks]))
         self.trace.waits = insert_waits(self.program, generation, emitted.barrier_memory)
         self.trace.hazards = resolve_hazards(self.program, generation)
-        if generation != "gfx11":
+        if generation not in ("gfx11", "gfx12"):
             self.diagnostics.append(
                 Diagnostic(
-                    f"hazard nops are derived for gfx11; of {generation} only those it shares",
+                    f"hazard nops are derived for gfx11 and gfx12, not for {generation}",
                     "BACKEND/053",
                     self.op.location,
                     Severity.WARNING,

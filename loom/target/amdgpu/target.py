@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from loom.diagnostics import Location, error
 from loom.transform.target import TargetConfiguration
 
-# selector → (processor assumed for code generation, descriptor set, default wave size, generic target it may borrow from).
+# selector → (processor assumed for code generation, descriptor set, default wave size, generic target to borrow from).
 # Wave sizes: AMDGPUUsage, "Processors" (wavefront size defaults to 64 on GFX9, 32 on GFX10 and newer).
 _SELECTORS: dict[str, tuple[str, str, int, str | None]] = {
     "gfx942": ("gfx942", "amdgpu.cdna3.core", 64, "gfx9-4-generic"),
@@ -38,7 +38,7 @@ def resolve_amdgpu_target(
     """Resolve a selector (a processor or a generic target) with the overrides of a target record.
 
     Raises:
-        LoomError: ``TARGET/003`` for an unknown selector or processor, ``TARGET/004`` for a wave size the target does not have.
+        LoomError: ``TARGET/003`` for an unknown selector or processor, ``TARGET/004`` for a wave size it does not have.
     """
     known = ", ".join(sorted(_SELECTORS))
     if selector not in _SELECTORS:

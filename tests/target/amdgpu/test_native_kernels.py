@@ -32,8 +32,10 @@ def test_a_fixed_kernel_is_encoded_as_it_stands_and_lacks_no_wait(path: Path, na
     ours, original = read(compilation.code_object).kernel(), read(data).kernel(name)
     assert ours.code == original.code
     assert ours.descriptor.compute_pgm_rsrc1 == original.descriptor.compute_pgm_rsrc1
-    # The producers' compilers put every wait and nop in; the analysis must not ask for more than they did.
-    assert [d.message for d in compilation.diagnostics] == []
+    # The producers' compilers put every wait and nop in; the analysis must not ask for more than they did. The compiler
+    # of the gfx1201 kernels is older than LLVM's knowledge of one hazard, in which LLVM 22 waits.
+    known = "valu_read_sgpr" if "gfx1201" in path.parts else "nothing"
+    assert [d.message for d in compilation.diagnostics if not d.message.endswith(known)] == []
 
 
 @pytest.mark.parametrize("what", ["allocation", "schedule"])
@@ -58,24 +60,37 @@ def test_a_relaxed_kernel_passes_the_independent_checker(path: Path, name: str, 
         assert kernel.resources.vgprs <= original.vgpr_count * 1.1 + 2
 
 
-WAVE64 = NATIVE / "extra" / "gfx1100-w64.O2.hsaco"
+EXTRA = {"gfx11": NATIVE / "extra" / "gfx1100-w64.O2.hsaco", "gfx12": NATIVE / "extra" / "gfx1201.O2.hsaco"}
 NOT_LIFTED = ("calls", "generic_pointer")
+MORE_IN_LLVM = {
+    # LLVM waits once more for a register that a wait covers already.
+    ("gfx11", "long_math"): 1,
+    # ttmp9 counts as s0 in LLVM's pass, so that s[0:1] are taken for read.
+    ("gfx12", "long_math"): 3,
+    ("gfx12", "histogram"): 1,
+}
 
 
-@pytest.mark.parametrize("name", [k.name for k in read(WAVE64.read_bytes()).kernels if k.name not in NOT_LIFTED])
-def test_hazards_of_64_lanes_are_the_ones_that_llvm_resolves(name: str) -> None:
-    compilation = compile_module(lift(WAVE64.read_bytes(), name).module, CompileOptions(pipeline="none"))
+@pytest.mark.parametrize(
+    ("generation", "name"),
+    [(g, k.name) for g, path in EXTRA.items() for k in read(path.read_bytes()).kernels if k.name not in NOT_LIFTED],
+)
+def test_hazards_of_scalar_registers_are_the_ones_that_llvm_resolves(generation: str, name: str) -> None:
+    compilation = compile_module(lift(EXTRA[generation].read_bytes(), name).module, CompileOptions(pipeline="none"))
     assert [d.message for d in compilation.diagnostics] == []
     program = compilation.programs[0]
+    assert check_hazards(program, generation) == []
     unseen = 0
+    unchecked = 0
     for block in program.blocks:
         original = block.instructions
-        for wait in (i for i in original if i.row.mnemonic == "s_waitcnt_depctr"):
+        for wait in (i for i in original if i.row.mnemonic in ("s_waitcnt_depctr", "s_wait_alu")):
             block.instructions = [i for i in original if i is not wait]
-            unseen += not any(hazard for hazards in HazardScan(program, "gfx11").run() for hazard in hazards)
+            unseen += not any(hazard for hazards in HazardScan(program, generation).run() for hazard in hazards)
+            unchecked += not check_hazards(program, generation)
         block.instructions = original
-    # In long_math LLVM waits once more for a register that a wait covers already.
-    assert unseen <= (name == "long_math")
+    assert unseen == MORE_IN_LLVM.get((generation, name), 0)
+    assert generation == "gfx11" or unchecked == unseen
 
 
 def test_results_from_both_sides_of_an_exec_write_are_not_forwarded() -> None:
