@@ -365,8 +365,8 @@ class Integers:
             return (low & 0xFFFF) | ((high & 0xFFFF) << 16)
         if isinstance(low, Value) and isinstance(high, Value):
             # The two halves of one register put together again are that register.
-            a, b = self._origin.get(low), self._origin.get(high)
-            if b is not None and b[0] == "shr" and b[2] == 16 and (b[1] is low or (a is not None and a[1] is b[1])):
+            b = self._origin.get(high)
+            if b is not None and b[0] == "shr" and b[2] == 16 and (b[1] is low or self._keeps_low_half(low, b[1])):
                 return b[1]
         if is_vector(low) or is_vector(high):
             if isinstance(low, int) and low & 0xFFFF == 0:
@@ -375,6 +375,17 @@ class Integers:
                 return self.or_(self.shl(high, 16), low)
             return self.e.op("v_perm_b32", high, low, 0x05040100)[0]
         return self.e.op("s_pack_ll_b32_b16", low, high)[0]
+
+    def _keeps_low_half(self, a: Value, source: Operand) -> bool:
+        """Whether ``a`` is ``source`` with some of its high half cleared."""
+        origin = self._origin.get(a)
+        return (
+            origin is not None
+            and origin[0] == "and"
+            and origin[1] is source
+            and isinstance(origin[2], int)
+            and origin[2] & 0xFFFF == 0xFFFF
+        )
 
     # Two words
 

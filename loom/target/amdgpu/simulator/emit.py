@@ -207,7 +207,16 @@ class Emitter:
             if extra is not None:
                 condition = values.emit(f"and <{self.wave} x i1> {condition}, {extra}")
         old = values.read_vector(index, as_float)
-        merged = values.emit(f"select <{self.wave} x i1> {condition}, {kind} {value}, {kind} {old}")
+        if as_float:
+            merged = values.emit(f"select <{self.wave} x i1> {condition}, {kind} {value}, {kind} {old}")
+        else:
+            # Integers are merged as floats: LLVM 22 turns a select between a three-input logic expression, one input
+            # of which is loaded, and another of its inputs into a masked VPTERNLOG with the inputs in wrong places.
+            wide = values.float_vector
+            new_bits = values.emit(f"bitcast {kind} {value} to {wide}")
+            old_bits = values.emit(f"bitcast {kind} {old} to {wide}")
+            chosen = values.emit(f"select <{self.wave} x i1> {condition}, {wide} {new_bits}, {wide} {old_bits}")
+            merged = values.emit(f"bitcast {wide} {chosen} to {kind}")
         values.write_vector(index, merged, as_float)
 
     # Arithmetic
