@@ -304,7 +304,9 @@ class Encoder:
                 distinct.add("a literal")
         limit = 1 if self.target.generation == "gfx9.4" or row.mnemonic in _ONE_SCALAR else 2
         if row.mnemonic.startswith(("v_readlane", "v_writelane")):
-            return
+            if self.target.generation != "gfx9.4":
+                return
+            distinct.discard("m0")  # a lane number in M0 is free
         if len(distinct) > limit:
             names = ", ".join(sorted(distinct))
             raise _Refused(

@@ -54,7 +54,7 @@ def _file_rows(name: str, lifting: bool) -> list[dict[str, Any]]:
         # One object is taken as it is; those of a container are written out to stand for themselves.
         alone = data if len(found) == 1 and data[:4] == b"\x7fELF" else write(code_object)
         for kernel in code_object.kernels:
-            row: dict[str, Any] = {"file": name, "kernel": kernel.name, "processor": code_object.processor}
+            row: dict[str, Any] = {"file": name, "kernel": kernel.name}
             row.update(reencode_status(code_object, kernel.name))
             if lifting:
                 from loom.raising.lift import lift_status

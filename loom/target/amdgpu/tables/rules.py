@@ -280,6 +280,18 @@ def _modifiers(found: Found, mnemonic: str, true16: int) -> list[list[Any]]:
     return result
 
 
+def _share_lane_sources(founds: list[Found]) -> None:
+    """Give the sources of ``v_writelane_b32`` what the lane of ``v_readlane_b32`` may be.
+
+    Where one scalar register is all an instruction may read, a probe with a scalar in one of its sources tells nothing
+    about the other one.
+    """
+    by_name = {found.mnemonic: found for found in founds if found.format.name == "VOP3"}
+    reading, writing = by_name.get("v_readlane_b32"), by_name.get("v_writelane_b32")
+    if reading is not None and writing is not None and writing.assembled < 0:
+        writing.codecs[1:] = [reading.codecs[2]] * 2
+
+
 def assemble_table(
     generation: str,
     founds: list[Found],
@@ -290,6 +302,7 @@ def assemble_table(
     """Group encodings by mnemonic and add every column."""
     processors = [row.name for row in of_generation(generation)]
     groups: dict[str, list[Found]] = {}
+    _share_lane_sources(founds)
     for found in founds:
         key = found.mnemonic
         groups.setdefault(key, []).append(found)
