@@ -462,7 +462,8 @@ class CodeBuilder:
                 if not slot.is_def or index in half.fixed:
                     continue
                 if taken_results >= len(results):
-                    if "off" in slot.kinds:
+                    # An atomic without a result only reads its data.
+                    if "off" in slot.kinds or (slot.is_use and row.memory is not None and row.memory.kind == "atomic"):
                         continue
                     raise _count_error(op, "results")
                 definition_of[slot.name] = len(defs)
@@ -479,11 +480,13 @@ class CodeBuilder:
                     continue
                 if not slot.is_use:
                     continue
+                if slot.is_def and len(operands) == 1 and row.mnemonic.endswith("_d16"):
+                    continue  # nobody asked for the other half's old value
                 if taken_operands >= len(operands):
                     raise _count_error(op, "operands")
                 use = self.use(operands[taken_operands], op)
                 taken_operands += 1
-                if slot.is_def:
+                if slot.name in definition_of:
                     ties.append((definition_of[slot.name], len(uses)))
                 else:
                     slots[index] = RegisterSlot(USE, len(uses), half.half_of(slot.name))

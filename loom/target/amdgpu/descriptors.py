@@ -868,6 +868,8 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
                 results.append(DescriptorResult(slot.name, shown, max(choices), _part(slot), False, tied))
             else:
                 loose = len(choices) > 1 or "null" in slot.kinds or "off" in slot.kinds
+                # An atomic that is not asked for the old value gives none.
+                loose = loose or (row.memory is not None and row.memory.kind == "atomic")
                 results.extend(DescriptorResult(slot.name, classes, n, _part(slot), loose, tied) for n in choices)
         if slot.is_use and not (slot.name in constant and (asm or not with_row)):
             if not classes:
@@ -875,11 +877,21 @@ def _describe(name: str, row: InstructionRow, variant: Variant | None, with_row:
                     default = None if asm else 0
                     immediates.append(DescriptorImmediate(slot.name, 32, True, default=default, positional=True))
             elif asm:
-                optional = "off" in slot.kinds
+                # What a load into the low half leaves of the high half need not be named.
+                optional = "off" in slot.kinds or (slot.role == "def_use" and row.mnemonic.endswith("_d16"))
                 operands.append(DescriptorOperand(slot.name, classes, choices[-1], _part(slot), False, optional))
             else:
                 optional = not _strict(slot) or len(choices) > 1
+                optional = optional or (slot.is_def and row.mnemonic.endswith("_d16"))
                 operands.extend(DescriptorOperand(slot.name, classes, n, _part(slot), False, optional) for n in choices)
+    at = next((n for n, o in enumerate(operands) if o.name == "srsrc"), None)
+    if at is not None:
+        # The reference puts the resource before the vector address, LLVM behind it; keys take either order.
+        addresses = [o for o in operands if o.name == "vaddr"]
+        if asm:
+            operands = [o for o in operands if o.name != "vaddr"]
+            at -= len(addresses)
+        operands[at + 1 : at + 1] = addresses if asm else [replace(o, optional=True) for o in addresses]
     for state in ("scc", "vcc", "exec", "m0"):
         if state not in row.implicit_defs and not (variant is not None and state in variant.state_defs):
             continue
