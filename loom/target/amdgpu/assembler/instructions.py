@@ -605,6 +605,8 @@ class InstructionParser:
 
     @staticmethod
     def _check_modifiers(row: InstructionRow, modifiers: dict[str, int], location: Location) -> None:
+        if not modifiers:
+            return
         known = {modifier.name for modifier in row.modifiers}
         if "gds" not in known and always_gds(row.encodings[0], row.generation):
             modifiers.pop("gds", None)

@@ -38,6 +38,12 @@ def strip_comments(source: str, file_name: str) -> list[Line]:
     lines = []
     inside = False
     for number, raw in enumerate(source.split("\n"), 1):
+        if not inside and '"' not in raw and "/*" not in raw:
+            text = raw.split("//", 1)[0].split(";", 1)[0]
+            if text.lstrip().startswith("#"):
+                text = ""
+            lines.append(Line(text.rstrip().replace("\t", " "), Location(file_name, number, 1)))
+            continue
         out = []
         at = 0
         while at < len(raw):
