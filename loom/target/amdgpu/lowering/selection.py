@@ -179,7 +179,7 @@ def _divergent_switch(lw: Lowering, op: Operation, cases: list[object], keys: li
         enter(lw, skip)
         e.restore_exec(saved, outer)
         if first:
-            with e.stay():
+            with e.scope(Scope()), e.stay():
                 current = [undefined(lw, r) for s in shapes for r in s.registers]
         branch(lw, join, current)
         enter(lw, join)
