@@ -54,10 +54,10 @@ oracles: setup
 	@$(BIN)/python -m loom.tools.loom_stage oracles
 
 test: setup
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_FLAGS) $(TESTS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_FLAGS) $(TESTS)
 
 test-full: setup
-	@LOOM_TEST_FULL=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_FLAGS) $(TESTS)
+	@LOOM_TEST_FULL=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(PYTEST_FLAGS) $(TESTS)
 
 lint: setup
 	@$(BIN)/ruff check loom tests benchmarks

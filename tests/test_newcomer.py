@@ -17,8 +17,6 @@ PAGES = ["README.md", "config/README.md", *sorted(f"docs/{path.name}" for path i
 #: ``make test`` within ``make test`` would never end; a room stands for all of them.
 SUBSTITUTES = {"make test": "make test TESTS=tests/diagnostics WORKERS=0"}
 
-pytestmark = pytest.mark.xdist_group("newcomer")
-
 
 def commands(page: str) -> list[str]:
     """The lines of a page's ``console`` blocks that start with a prompt, continuation lines joined."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.text.fuzz import run
 
 MODULES = 20_000
-LARGEST_SECONDS = 2.0
 
 
 def test_mutated_modules_give_diagnostics_and_nothing_else() -> None:
@@ -16,4 +15,3 @@ def test_mutated_modules_give_diagnostics_and_nothing_else() -> None:
     assert outcome.valid > 500
     assert outcome.verify_errors > 500
     assert len(outcome.codes) > 60
-    assert outcome.slowest < LARGEST_SECONDS

@@ -19,7 +19,6 @@ from loom.store.maintenance import verify
 from tests.workflow.trees import Tree, make_tree
 
 FORM = "workloads/saxpy/raised/elementwise.loom"
-pytestmark = pytest.mark.xdist_group("workflow")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from tests.workflow.slurm_cluster import absent, cluster
 from tests.workflow.trees import make_tree
 
-pytestmark = [pytest.mark.full, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.full
 
 
 @pytest.mark.parametrize("profile", ["slurm", "cluster-generic"])

@@ -10,8 +10,6 @@ import pytest
 
 from tests.workflow.trees import CONFIG, Tree, make_tree
 
-pytestmark = pytest.mark.xdist_group("workflow")
-
 
 def spent() -> float:
     """Seconds of processor time of all children that ended: what a busy machine does not change."""
