@@ -11,6 +11,7 @@ import argparse
 import json
 import random
 import re
+import signal
 import time
 import traceback
 from dataclasses import dataclass, field
@@ -120,6 +121,14 @@ def attempt(text: str, outcome: Outcome) -> None:
         outcome.valid += 1
 
 
+#: A module of a few hundred lines takes milliseconds; after this much processor time it hangs.
+HANG_SECONDS = 60.0
+
+
+def _hang(signum: int, frame: object) -> None:
+    raise TimeoutError(f"no answer after {HANG_SECONDS} s of processor time")
+
+
 def run(count: int, seed: int) -> Outcome:
     """Try ``count`` mutated modules; stop at the first failure."""
     rng = random.Random(seed)
@@ -129,16 +138,21 @@ def run(count: int, seed: int) -> Outcome:
     for word in words:
         classes.setdefault(_class(word), []).append(word)
     outcome = Outcome()
+    signal.signal(signal.SIGVTALRM, _hang)
     begin = time.monotonic()
     for _ in range(count):
         text = mutate(rng.choice(pool), words, classes, rng)
         start = time.monotonic()
+        # Processor time, so that a busy machine is not taken for a hang.
+        signal.setitimer(signal.ITIMER_VIRTUAL, HANG_SECONDS)
         try:
             attempt(text, outcome)
         except Exception:
             outcome.failure = traceback.format_exc(limit=-4)
             outcome.text = text
             break
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         outcome.slowest = max(outcome.slowest, time.monotonic() - start)
     outcome.seconds = time.monotonic() - begin
     return outcome
