@@ -222,13 +222,16 @@ class WaitAnalysis:
 
     def _needed(self, state: _State, counter: str, score: int) -> int:
         """Value that the counter must come down to so that operation number ``score`` is done."""
-        value = state.upper[counter] - score
-        kinds = state.kinds[counter]
-        unordered = self._model.unordered
-        orders = {self._order_of.get(kind, kind) for kind in kinds}
-        if len(orders) > 1 or any(kind in unordered for kind in kinds):
+        if not self._in_order(state, counter):
             return 0
-        return min(value, self._model.maximum[counter])
+        return min(state.upper[counter] - score, self._model.maximum[counter])
+
+    def _in_order(self, state: _State, counter: str) -> bool:
+        """Whether everything that is under way on a counter finishes in the order of issue."""
+        kinds = state.kinds[counter]
+        if any(kind in self._model.unordered for kind in kinds):
+            return False
+        return len({self._order_of.get(kind, kind) for kind in kinds}) <= 1
 
     def _run(self, index: int, state: _State, number: int, result: list[Wait | None] | None) -> None:
         units = state.units
@@ -274,7 +277,8 @@ class WaitAnalysis:
                     for counter, value in wait.counters.items():
                         state.finish(counter, value)
             for counter, value in access.waits.items():
-                if counter in state.upper:
+                # Where operations finish in no common order, only "none is left" says which have.
+                if counter in state.upper and (value == 0 or self._in_order(state, counter)):
                     state.finish(counter, value)
             for event in access.events:
                 counter = event.counter

@@ -218,7 +218,26 @@ class AllocationChecker:
 
 # Waits
 
-_IN_ORDER = {"vmcnt": "vmem", "loadcnt": "vmem", "vscnt": "store", "storecnt": "store", "dscnt": "lds"}
+_HALVES = ("vgpr", "vgpr.hi")
+"""Banks under which the lower and upper halves of vector registers are kept apart."""
+
+
+def _parts(instruction: MachineInstruction, slot: str, register: Register) -> Iterator[Place]:
+    """What an operand stands for where waits are concerned: both halves of vector registers, or, for the data of a
+    16-bit or shorter memory instruction of gfx11 and gfx12, the one half that it moves."""
+    row = instruction.row
+    memory = row.memory
+    chosen: tuple[str, ...] = _HALVES
+    if memory is not None and memory.bytes <= 2 and row.generation != "gfx9.4" and "format" not in row.mnemonic:
+        loads = memory.kind == "load" and "_d16" in row.mnemonic and slot == memory.result
+        if loads or (memory.kind == "store" and slot in memory.data):
+            chosen = (_HALVES["_d16_hi" in row.mnemonic],)
+    for bank, index in _places(register):
+        if bank != "vgpr":
+            yield bank, index
+        else:
+            for half in chosen:
+                yield half, index
 
 
 def _wait_values(instruction: MachineInstruction, generation: str) -> dict[str, int]:
@@ -283,7 +302,7 @@ def check_waits(
             if memory is None or memory.kind in ("load", "atomic"):
                 for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True):
                     if slot.is_def and isinstance(operand, Register):
-                        written.update(_places(operand))
+                        written.update(_parts(instruction, slot.name, operand))
             kind = memory.space if memory is not None else instruction.row.issue_class
             found = details[number] = (frozenset(written), kind)
         return found
@@ -295,7 +314,7 @@ def check_waits(
             if waits:
                 for counter, value in waits.items():
                     mine = [token for token in tokens if token[1] == counter]
-                    ordered = _keeps_order(counter, {describe(n)[1] for n, _ in mine})
+                    ordered = _keeps_order(generation, counter, {describe(n)[1] for n, _ in mine})
                     for token in mine:
                         if value == 0 or (ordered and tokens[token] >= value):
                             del tokens[token]
@@ -304,23 +323,23 @@ def check_waits(
             touched: set[Place] = set()
             for half in (instruction, instruction.y):
                 if half is not None:
-                    for operand in half.operands:
+                    for slot, operand in zip(half.row.slots, half.operands, strict=True):
                         if isinstance(operand, Register):
-                            touched.update(_places(operand))
+                            touched.update(_parts(half, slot.name, operand))
                     if "vcc" in half.row.implicit_uses or "vcc" in half.row.implicit_defs:
                         touched.update((("sgpr", 106), ("sgpr", 107)))
             for producer, counter in tokens:
                 hit = describe(producer)[0] & touched
                 if hit and counter not in ("vscnt", "storecnt", "expcnt"):
-                    place = sorted(hit)[0]
+                    bank, at = sorted(hit)[0]
+                    register = f"{bank.partition('.')[0]}{at}"
                     findings.setdefault(
                         (name, number),
                         Finding(
                             "wait",
                             program.blocks[index].label,
                             str(name),
-                            f"{place[0]}{place[1]} is used while {numbered[producer][0].row.mnemonic} is under way "
-                            f"({counter})",
+                            f"{register} is used while {numbered[producer][0].row.mnemonic} is under way ({counter})",
                         ),
                     )
             if name == "s_barrier" or name.startswith("s_barrier_signal"):
@@ -367,10 +386,12 @@ def check_waits(
     return list(findings.values())
 
 
-def _keeps_order(counter: str, kinds: set[str]) -> bool:
-    if kinds & {"constant", "flat", "message"}:
+def _keeps_order(generation: str, counter: str, kinds: set[str]) -> bool:
+    if kinds & {"constant", "message"} or ("flat" in kinds and generation == "gfx9.4"):
         return False
-    return len({"vmem" if kind in ("global", "buffer", "scratch") else kind for kind in kinds}) <= 1
+    own = "lds" if counter in ("lgkmcnt", "dscnt") else "vmem"
+    shared = ("flat", "global", "buffer", "scratch") if own == "vmem" else ("flat", "lds")
+    return len({own if kind in shared else kind for kind in kinds}) <= 1
 
 
 def _raised(instruction: MachineInstruction) -> tuple[str, ...]:

@@ -3,8 +3,7 @@
 Facts (LLVM's AMDGPU usage guide, memory model; AMD ISA documents): vector loads return in order; scalar loads do
 not; LDS operations
 do, but share ``lgkmcnt`` with scalar loads and messages up to gfx11. gfx12 has a counter for each. FLAT may use LDS
-and memory, and
-counts on both.
+and memory, and counts on both; before gfx10 it finishes in any order (LLVM: ``hasFlatLgkmVMemCountInOrder``).
 """
 
 from __future__ import annotations
@@ -27,16 +26,19 @@ from loom.target.amdgpu.tables import find_row
 
 MODELS: dict[str, CounterModel] = {
     "gfx11": CounterModel(
-        {"vmcnt": 63, "lgkmcnt": 63, "expcnt": 7, "vscnt": 63}, frozenset(("smem", "flat", "message"))
+        {"vmcnt": 63, "lgkmcnt": 63, "expcnt": 7, "vscnt": 63},
+        frozenset(("smem", "message")),
+        (frozenset(("vmem", "lds", "vscnt", "flat")),),
     ),
     "gfx12": CounterModel(
         {"loadcnt": 63, "samplecnt": 63, "bvhcnt": 7, "kmcnt": 31, "dscnt": 63, "expcnt": 7, "storecnt": 63},
-        frozenset(("smem", "flat", "message")),
-        (frozenset(("storecnt", "cache")),),
+        frozenset(("smem", "message")),
+        (frozenset(("storecnt", "vmem", "lds", "cache", "flat")),),
     ),
     "gfx9.4": CounterModel({"vmcnt": 63, "lgkmcnt": 15, "expcnt": 7}, frozenset(("smem", "flat", "message"))),
 }
-"""Counters of each generation with the largest value a wait can name; kinds that finish in any order."""
+"""Counters of each generation with the largest value a wait can name; kinds that finish in any order; kinds that keep
+one order wherever they share a counter (flat accesses, from gfx10 on, with those of memory and with those of the LDS)."""
 
 _SINGLE_WAITS = {
     "s_waitcnt_vscnt": "vscnt",

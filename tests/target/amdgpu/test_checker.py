@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 import loom
+from loom.target.amdgpu.assembler import parse_instruction
 from loom.target.amdgpu.checker import AllocationChecker, check_hazards, check_pairs, check_waits
 from loom.target.amdgpu.kernel import KernelBackend
-from loom.target.amdgpu.machine import MachineInstruction, Register
+from loom.target.amdgpu.machine import MachineBlock, MachineInstruction, MachineProgram, Register
 from loom.target.amdgpu.processors import processor
+from loom.target.amdgpu.waits import missing_waits
 from loom.transform.target import resolve_target
 
 V = "reg<amdgpu.vgpr>"
@@ -119,3 +121,28 @@ def test_pairing_that_changes_an_operand_is_found(compiled: KernelBackend) -> No
     after[0][at] = replace(original, operands=(original.operands[0], original.operands[1], Register("vgpr", 7)))
     assert check_pairs(before, before) == []
     assert len(check_pairs(before, after)) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "waits_missing"),
+    [
+        # LLVM 22 puts no wait between two loads into the halves of one register, nor in front of a store of the other half
+        # (``si-insert-waitcnts`` on gfx1100 and gfx1201, real true16), and one in front of a vector instruction.
+        (["global_load_d16_b16 v3, v0, s[2:3]", "global_load_d16_hi_b16 v3, v0, s[4:5]"], False),
+        (["global_load_d16_hi_b16 v3, v0, s[2:3]", "ds_store_b16 v0, v3"], False),
+        (["global_load_d16_hi_b16 v3, v0, s[2:3]", "ds_store_b16_d16_hi v0, v3"], True),
+        (["global_load_d16_hi_b16 v3, v0, s[2:3]", "ds_store_b32 v0, v3"], True),
+        (["global_load_d16_hi_b16 v3, v0, s[2:3]", "v_mov_b16 v4.l, v3.l"], True),
+        (["ds_permute_b32 v3, v0, v1", "ds_store_b32 v0, v3"], True),
+        (["ds_permute_b32 v3, v0, v1", "ds_load_b32 v4, v0", "s_waitcnt lgkmcnt(1)", "ds_store_b32 v0, v3"], False),
+        (["ds_swizzle_b32 v3, v0 offset:0x401f", "s_load_b32 s4, s[2:3], 0x0", "s_waitcnt lgkmcnt(1)",
+          "ds_store_b32 v0, v3"], True),
+        (["buffer_atomic_add_u32 v3, v0, s[4:7], 0 offen", "v_mov_b32 v3, v0"], False),
+        (["buffer_atomic_add_u32 v3, v0, s[4:7], 0 offen glc", "v_mov_b32 v3, v0"], True),
+    ],
+)  # fmt: skip
+def test_waits_of_single_instructions(lines: list[str], waits_missing: bool) -> None:
+    instructions = [parse_instruction(line, "gfx1100", wave_size=32) for line in lines]
+    program = MachineProgram("k", "gfx1100", 32, [MachineBlock("entry", instructions)])
+    assert bool(check_waits(program, "gfx11")) == waits_missing
+    assert bool(missing_waits(program, "gfx11").rows) == waits_missing
