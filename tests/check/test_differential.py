@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -20,7 +21,10 @@ from loom.reference.execution import Geometry, Interpreter
 from loom.reference.formats import FORMATS
 from loom.reference.launch import Memory, launch
 from loom.text import parse_module
+from tests.check.random_builder import TOTAL
+from tests.check.random_builder import Step as NestedStep
 from tests.check.random_kernels import LANES, Step, kernel_text, programs
+from tests.check.random_programs import REALS_OUT, random_program, text
 
 #: Kernels compiled together, one hypothesis example.
 BATCH = 25
@@ -130,3 +134,66 @@ def test_random_kernels_agree(simulator: SimulatorDevice, batch: list[list[Step]
         place, message = found[0]
         kernel = kernel_text("k", smaller(simulator, batch[place]))
         pytest.fail(f"{len(found)} of {len(batch)} kernels differ; the first in {message}\n{kernel}", pytrace=False)
+
+
+#: Nested programs of a run, and the sizes of their workgroups: whole waves, and a last wave that is not full.
+PROGRAMS = 250 if EXAMPLES > 4 else 12
+SIZES = (64, 32, 50, 33, 128)
+HEAD = "amdgpu.target<gfx11-generic> @t {{subgroup_size = {wave}}}\n"
+
+
+def program_inputs() -> list[np.ndarray]:
+    generator = np.random.default_rng(12)
+    words = generator.integers(-(2**31), 2**31, (2, TOTAL)).astype(np.int32)
+    words[:, : LANES // 8] = WORDS[:, : LANES // 8]
+    words[0, 64:80], words[1, 40:60] = np.arange(16) - 4, np.arange(20)
+    reals = (generator.normal(size=(2, TOTAL)) * np.exp2(generator.integers(-9, 9, (2, TOTAL)))).astype(np.float32)
+    reals[:, : LANES // 8] = REALS[:, : LANES // 8]
+    return [words, reals, generator.normal(size=2 * TOTAL).astype(np.float16)]
+
+
+def program_tensors() -> list[Tensor]:
+    words, reals, short = program_inputs()
+    outputs = [(TOTAL,), "i32", np.int32], [(REALS_OUT, TOTAL), "f64", np.float64], [(TOTAL, 4), "i32", np.int32]
+    return [
+        from_values(words, FORMATS["i32"], "words"),
+        from_values(reals, FORMATS["f32"], "reals"),
+        from_values(short, FORMATS["f16"], "short"),
+        *(from_values(np.full(s, -1, t), FORMATS[f], f"out_{n}") for n, (s, f, t) in enumerate(outputs)),
+    ]
+
+
+def program_difference(simulator: SimulatorDevice, program: Sequence[NestedStep], size: int, wave: int) -> str | None:
+    """What differs first between the two sides, or None."""
+    module = parse_module(HEAD.format(wave=wave) + text("k", program, size, "t"), "random.loom")
+    kernel = module.symbol("k")
+    assert kernel is not None
+    expected, actual = program_tensors(), program_tensors()
+    memories = [Memory(t.storage.data, 0, t.size, t.name) for t in expected]
+    launch(Interpreter(module), kernel, [], memories)
+    assert all(memory.poison[0] is None for memory in memories), "the reference found an undefined value"
+    executor = DeviceExecutor(module, RunOptions(), simulator)
+    executor.compile_all()
+    parameters = [parameter.type for parameter in kernel.region("body").blocks[0].arguments]
+    geometry = Geometry((TOTAL // size, 1, 1), (size, 1, 1))
+    executor.run(executor.compiled["k"], geometry, actual, parameters, kernel)
+    for a, e in zip(actual[3:], expected[3:], strict=True):
+        agree = (a.values == e.values) & (np.signbit(a.values) == np.signbit(e.values))
+        if a.form.is_float:
+            agree |= np.isnan(a.values) & np.isnan(e.values)
+        if not agree.all():
+            place = int(np.argmin(agree))
+            return f"{a.name}[{place}]: compiled {a.values.ravel()[place]}, reference {e.values.ravel()[place]}"
+    return None
+
+
+@pytest.mark.parametrize("part", range(2))
+def test_nested_programs_agree(simulator: SimulatorDevice, part: int) -> None:
+    generator = random.Random(20_000 + part)
+    for number in range(PROGRAMS // 2):
+        program = random_program(generator)
+        size, wave = generator.choice(SIZES), generator.choice((32, 32, 64))
+        found = program_difference(simulator, program, size, wave)
+        if found is not None:
+            source = HEAD.format(wave=wave) + text("k", program, size, "t")
+            pytest.fail(f"program {number} of part {part}, {size} workitems: {found}\n{source}", pytrace=False)
