@@ -38,7 +38,7 @@ MODELS: dict[str, CounterModel] = {
     "gfx9.4": CounterModel({"vmcnt": 63, "lgkmcnt": 15, "expcnt": 7}, frozenset(("smem", "flat", "message"))),
 }
 """Counters of each generation with the largest value a wait can name; kinds that finish in any order; kinds that keep
-one order wherever they share a counter (flat accesses, from gfx10 on, with those of memory and with those of the LDS)."""
+one order wherever they share a counter (flat accesses, from gfx10 on, with those of memory and those of the LDS)."""
 
 _SINGLE_WAITS = {
     "s_waitcnt_vscnt": "vscnt",
