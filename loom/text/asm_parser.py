@@ -70,7 +70,7 @@ class AsmReader:
         """``return %v, … [: T, …]``; the values' types need not be written."""
         p = self.p
         p.i += 1
-        values = p.value_list()
+        values = p.value_list() if p.i < p.source.line_end(start) else []
         if p.tokens[p.i] == ":" and p.i < p.source.line_end(start):
             p.i += 1
             at = p.i

@@ -119,7 +119,7 @@ def _make_result_types(definition: OpDefinition, arguments: tuple[str, ...]) -> 
         ties: dict[int, int] = {}
         while p.tokens[p.i] != ")":
             token = p.tokens[p.i]
-            if token[0] == "%" and p.tokens[p.i + 1] == ":":
+            if token[0] == "%" and len(token) > 1 and p.tokens[p.i + 1] == ":":
                 at = p.i
                 p.i += 2
                 if token in p.signature[-len(types) :] and types:

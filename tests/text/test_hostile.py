@@ -179,3 +179,12 @@ def test_the_largest_values_are_values() -> None:
         "  %c = scalar.constant 3.4028235677973362e+38 : f32\n  func.return\n}\n"
     )
     assert diagnostics_of(text) == []
+
+
+def test_a_lone_percent_sign_names_no_result() -> None:
+    assert codes("func.decl @f(%a: i32) -> (%: index)\n") == ["TYPE/001"]
+
+
+def test_a_return_of_an_asm_body_ends_with_its_line() -> None:
+    text = "low.func.def target<test.low.core> @f(%a: reg<test.r>) asm {\n  return\n  %b = add %a, %a\n  return\n}\n"
+    assert codes(text) == ["OP/010"]
