@@ -425,6 +425,10 @@ def code_object_hash(entry: CompiledEntry) -> str:
     return hashlib.sha256(entry.code_object).hexdigest()
 
 
+#: Instructions of a wave after which a checked launch on the simulator is endless; seconds of host time.
+LAUNCH_BUDGET = 1 << 30
+
+
 def open_executor(
     name: str, module: Module, options: RunOptions, on_fallback: Callable[[str], None] | None = None
 ) -> DeviceExecutor:
@@ -432,6 +436,6 @@ def open_executor(
     from loom.device.registry import open_device, resolve_device
 
     settings: dict[str, Any] = {}
-    if options.budget is not None and resolve_device(name) == "amdgpu-sim":
-        settings["budget"] = options.budget
+    if resolve_device(name) == "amdgpu-sim":
+        settings["budget"] = options.budget or LAUNCH_BUDGET
     return DeviceExecutor(module, options, open_device(name, on_fallback, **settings))

@@ -77,6 +77,9 @@ def _unroll_by_factor(loop: Operation) -> int:
         return _unroll_fully(loop)
     if factor <= 1:
         return 0
+    if trips is None and _counts_lanes(loop):
+        # Lanes with one round left would take it behind the main loop, apart from the lanes they shared it with.
+        return 0
     lower, upper, step = (loop.operand(name) for name in ("lower", "upper", "step"))
     builder = Builder.before(loop)
     kind = lower.type
@@ -128,6 +131,38 @@ def _unroll_by_factor(loop: Operation) -> int:
         loop.set_operand(0, main_upper)
         loop.set_operand_group("inits", main.results)
     return 1
+
+
+def _counts_lanes(loop: Operation) -> bool:
+    """Whether the loop holds a collective, and its lanes may leave it in different rounds."""
+    if not any("convergent" in op.definition.traits for op in loop.walk()):
+        return False
+    return not all(_is_alike_in_all_lanes(loop.operand(name)) for name in ("lower", "upper", "step"))
+
+
+def _is_alike_in_all_lanes(value: Value) -> bool:
+    """Whether a value is made of constants, kernel arguments and the place of the workgroup alone."""
+    seen: set[Value] = set()
+    work = [value]
+    while work:
+        current = work.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        owner = current.owner
+        if isinstance(owner, Block):
+            region = owner.parent
+            kernel = region.parent if region is not None else None
+            if region is None or kernel is None or kernel.name != "kernel.def" or region.blocks[0] is not owner:
+                return False
+        elif owner.name.startswith("kernel."):
+            if not owner.name.startswith(("kernel.workgroup.id", "kernel.workgroup.size", "kernel.workgroup.count")):
+                return False
+        elif not owner.definition.is_pure or owner.regions:
+            return False
+        else:
+            work.extend(owner.operands)
+    return True
 
 
 def _positive(builder: Builder, span: Value, zero: Value, kind: Type) -> Value:
