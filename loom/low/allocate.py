@@ -80,7 +80,7 @@ class _OutOfRegistersError(Exception):
         self.compound = compound
 
 
-def allocate(code: LowCode, target: BackendTarget) -> Allocation:
+def allocate(code: LowCode, target: BackendTarget, rounds: int = MAXIMUM_ROUNDS) -> Allocation:
     """Give every register of ``code`` a place.
 
     Raises:
@@ -88,7 +88,7 @@ def allocate(code: LowCode, target: BackendTarget) -> Allocation:
     """
     slots = SpillSlots()
     spilled: list[VirtualRegister] = []
-    for attempt in range(MAXIMUM_ROUNDS):
+    for attempt in range(rounds):
         liveness = Liveness(code)
         coalescer = Coalescer(code, target, liveness)
         compounds = coalescer.compounds()
@@ -119,7 +119,13 @@ def allocate(code: LowCode, target: BackendTarget) -> Allocation:
                 )
             spilled.extend(victims)
             spill_registers(code, victims, slots, target)
-    raise error(f"{code.name}: allocation does not converge", "BACKEND/012", code.blocks[0].instructions[0].location)
+    raise error(
+        f"{code.name} keeps more values at once than there are registers; {rounds} rounds of spilling were not enough",
+        "BACKEND/012",
+        code.blocks[0].instructions[0].location,
+        hint="tile smaller, load later, or (for a lifted kernel) relax less: --relax=allocation keeps the order, and "
+        "without --relax the registers stay as they are",
+    )
 
 
 def _pin(compound: Compound, location: int, occupied: dict[str, dict[int, int]]) -> None:

@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from loom.diagnostics import Diagnostic, Severity, error
-from loom.low.allocate import Allocation, allocate
+from loom.diagnostics import Diagnostic, LoomError, Severity, error
+from loom.low.allocate import MAXIMUM_ROUNDS, Allocation, allocate
 from loom.low.code import OP, LowCode
 from loom.low.inline import inline_low_calls
 from loom.low.schedule import ScheduleSummary, schedule
@@ -62,6 +62,13 @@ class Trace:
     times: dict[str, float] = field(default_factory=dict)
 
 
+#: Most private memory of a wave, in bytes: the wave size field of the scratch ring, 13 bits of 256 dwords on gfx9, 15
+#: and 18 bits of 64 dwords on gfx11 and gfx12 (LLVM, ``GCNSubtarget::getMaxWaveScratchSize``).
+SCHEDULED_ROUNDS = 12
+"""Rounds of spilling that a scheduled kernel gets before the order of the text, which is its author's, is tried."""
+WAVE_SCRATCH_BYTES = {"gfx9.4": 1024 * ((1 << 13) - 1), "gfx11": 256 * ((1 << 15) - 1), "gfx12": 256 * ((1 << 18) - 1)}
+
+
 class KernelBackend:
     """Compiles one ``low.kernel.def``.
 
@@ -103,18 +110,19 @@ class KernelBackend:
         inline_low_calls(self.module, self.op)
         if self.allocation_mode != "fixed":
             flatten(self.op)
-        builder = CodeBuilder(self.op, self.processor.generation, self.processor.name, self.wave_size)
-        built = builder.build()
-        self.trace.built = built
+        built = self.trace.built = self._build()
         self.trace.times["build"] = clock() - start
         self._geometry(built)
         if self.allocation_mode == "fixed":
             self._fixed(built)
         else:
-            self._virtual(built, check)
+            built = self._virtual_in_some_order(built, check)
         self._resources(built)
         if check:
             self._check(built)
+
+    def _build(self) -> BuiltKernel:
+        return CodeBuilder(self.op, self.processor.generation, self.processor.name, self.wave_size).build()
 
     def _fixed(self, built: BuiltKernel) -> None:
         target = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes)
@@ -153,19 +161,42 @@ class KernelBackend:
                         )
                     )
 
-    def _virtual(self, built: BuiltKernel, check: bool) -> None:
+    def _virtual_in_some_order(self, built: BuiltKernel, check: bool) -> BuiltKernel:
+        """Schedule and allocate; where the scheduled order finds no registers, keep the order of the text."""
+        if built.code.schedule not in ("free", "phased"):
+            self._virtual(built, check)
+            return built
+        try:
+            self._virtual(built, check, SCHEDULED_ROUNDS)
+        except LoomError as failed:
+            if failed.diagnostics[0].code != "BACKEND/012":
+                raise
+            self.diagnostics.append(
+                Diagnostic(
+                    "the scheduled order needs more registers than there are; the order of the text is kept",
+                    "BACKEND/055",
+                    self.op.location,
+                    Severity.NOTE,
+                    "tile smaller, or write schedule(locked) to keep this order without a search",
+                )
+            )
+            built = self.trace.built = self._build()
+            self._virtual(built, check, reorder=False)
+        return built
+
+    def _virtual(self, built: BuiltKernel, check: bool, rounds: int = MAXIMUM_ROUNDS, reorder: bool = True) -> None:
         clock = time.perf_counter
         code = built.code
         generation = self.processor.generation
         target = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes)
         start = clock()
         drop_pass_through(code)
-        if code.schedule in ("free", "phased"):
+        if reorder and code.schedule in ("free", "phased"):
             self.trace.merged = merge_memory(code, target)
             self.trace.schedule = schedule(code, target, preferred_pressure(self.processor, self.wave_size))
         self.trace.times["schedule"] = clock() - start
         start = clock()
-        allocation = self._allocate(code, target, built)
+        allocation = self._allocate(code, target, built, rounds)
         self.trace.allocation = allocation
         self.trace.times["allocate"] = clock() - start
         start = clock()
@@ -222,13 +253,13 @@ class KernelBackend:
             "release": released,
         }
 
-    def _allocate(self, code: LowCode, target: AmdgpuTarget, built: BuiltKernel) -> Allocation:
+    def _allocate(self, code: LowCode, target: AmdgpuTarget, built: BuiltKernel, rounds: int) -> Allocation:
         """Allocate; scalar values that spill need lanes of vector registers, which are taken from the top."""
-        allocation = allocate(code, target)
+        allocation = allocate(code, target, rounds)
         lanes = -(-allocation.slots.size("sgpr") // self.wave_size)
         if lanes and allocation.high_water.get("vgpr", 0) + lanes > 256:
             smaller = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes, 256 - lanes - 1)
-            allocation = allocate(code, smaller)
+            allocation = allocate(code, smaller, rounds)
         return allocation
 
     # Resources
@@ -285,6 +316,15 @@ class KernelBackend:
         spill_bytes = 4 * allocation.slots.size("vgpr") if allocation is not None else 0
         private = -(-built.private_bytes // 4) * 4
         resources.scratch_bytes = private + spill_bytes
+        limit = WAVE_SCRATCH_BYTES[self.processor.generation] // self.wave_size
+        if resources.scratch_bytes > limit:
+            raise error(
+                f"kernel @{self.symbol} needs {resources.scratch_bytes} bytes of private memory per workitem "
+                f"({spill_bytes} of them spilled); a wave of {self.wave_size} on {self.processor.name} has {limit}",
+                "BACKEND/045",
+                self.op.location,
+                hint="keep large arrays in a buffer argument or in workgroup memory",
+            )
         if allocation is not None:
             resources.vgpr_spills = sum(r.units for r in allocation.spilled if r.register_class == "amdgpu.vgpr")
             resources.sgpr_spills = sum(r.units for r in allocation.spilled if r.register_class == "amdgpu.sgpr")

@@ -146,3 +146,17 @@ def test_waits_of_single_instructions(lines: list[str], waits_missing: bool) -> 
     program = MachineProgram("k", "gfx1100", 32, [MachineBlock("entry", instructions)])
     assert bool(check_waits(program, "gfx11")) == waits_missing
     assert bool(missing_waits(program, "gfx11").rows) == waits_missing
+
+
+def test_the_order_of_the_text_is_kept_where_the_scheduled_one_finds_no_registers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("loom.target.amdgpu.kernel.SCHEDULED_ROUNDS", 0)
+    module = loom.parse(TEXT.replace("schedule(locked)", "schedule(free)"))
+    op = next(o for o in module.operations if o.name == "low.kernel.def")
+    made = KernelBackend(module, op, resolve_target("amdgpu", "gfx1100"), processor("gfx1100"))
+    made.run(check=True)
+    assert [d.code for d in made.diagnostics] == ["BACKEND/055"]
+    text = [line.split("low.op<amdgpu.")[1].split(">")[0] for line in TEXT.splitlines() if "low.op<" in line]
+    emitted = [i.row.mnemonic for i in made.program.instructions() if not i.row.mnemonic.startswith(("s_", "v_lshl"))]
+    assert emitted == [name for name in text if not name.startswith("s_")]
