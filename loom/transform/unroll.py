@@ -155,6 +155,8 @@ def _is_alike_in_all_lanes(value: Value) -> bool:
             kernel = region.parent if region is not None else None
             if region is None or kernel is None or kernel.name != "kernel.def" or region.blocks[0] is not owner:
                 return False
+        elif owner is None:
+            return False
         elif owner.name.startswith("kernel."):
             if not owner.name.startswith(("kernel.workgroup.id", "kernel.workgroup.size", "kernel.workgroup.count")):
                 return False
