@@ -29,7 +29,7 @@ def _kernel(row: Mapping[str, Any], details: bool) -> list[str]:
     vector, scalar = resources["vector"], resources["scalar"]
     allocation, memory = row["allocation"], row["memory"]
     modes = f"allocation {row['allocation_mode']}, schedule {row['schedule_mode']}"
-    limits = f"vgpr {residency['by_vgpr']}, sgpr {residency['by_sgpr']}, lds {residency['by_lds']}"
+    limits = f"vgpr {residency['by_vgpr']}, sgpr {residency['by_sgpr']}, lds {residency['by_lds'] or 'any'}"
     added = {k: v for k, v in emission["added_by_emitter"].items() if v}
     lines = [
         "",

@@ -14,7 +14,7 @@ from loom.transform.target import TargetConfiguration
 
 DEFAULT_PIPELINE: tuple[str, ...] = (
     "specialize", "simplify", "inline", "specialize", "simplify", "unroll", "pipeline-loops", "use-facts",
-    "simplify", "hoist", "share-loads", "simplify",
+    "simplify", "hoist", "share-loads", "simplify", "check-accesses", "guard-asserts", "simplify",
 )  # fmt: skip
 
 
@@ -31,6 +31,7 @@ class PipelineOptions:
         passes: Pass names; the default pipeline when None.
         dump_before: Passes before which the module's text is kept; ``all`` for each.
         dump_after: The same, after.
+        sanitizer: Checks to compile in: ``access``.
     """
 
     target: TargetConfiguration | None = None
@@ -41,6 +42,7 @@ class PipelineOptions:
     passes: Sequence[str] | None = None
     dump_before: Sequence[str] = ()
     dump_after: Sequence[str] = ()
+    sanitizer: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -60,8 +62,8 @@ def run_default_pipeline(module: Module, options: PipelineOptions) -> PipelineRe
     helpers that ``low.invoke`` names are still there.
 
     Raises:
-        LoomError: whatever a pass refuses; ``TARGET/005`` when the root's target and the asked one exclude each other,
-            ``TARGET/006`` when neither names one.
+        LoomError: whatever a pass refuses; ``PASS/002`` for a dump of a pass that does not run; ``TARGET/005`` when the
+            root's target and the asked one exclude each other, ``TARGET/006`` when neither names one.
     """
     copy = module.clone()
     context = PassContext(
@@ -71,9 +73,17 @@ def run_default_pipeline(module: Module, options: PipelineOptions) -> PipelineRe
         libraries=options.libraries,
         dump_before=frozenset(options.dump_before),
         dump_after=frozenset(options.dump_after),
+        sanitizer=options.sanitizer,
     )
+    passes = tuple(options.passes) if options.passes is not None else DEFAULT_PIPELINE
+    for name in sorted((context.dump_before | context.dump_after) - {"all", *passes}):
+        raise error(
+            f"pass '{name}' is not in this pipeline, so there is nothing to dump",
+            "PASS/002",
+            hint=f"passes: {', '.join(dict.fromkeys(passes))}, or 'all'",
+        )
     link(copy, context)
-    run_passes(copy, tuple(options.passes) if options.passes is not None else DEFAULT_PIPELINE, context)
+    run_passes(copy, passes, context)
     return PipelineResult(copy, context.target, context.dumps, context.changed)
 
 

@@ -35,9 +35,13 @@ _MIX = {
     "branch": "branch_count",
     "message": "message_count",
     "wait": "wait_count",
+    "hint": "hint_count",
     "other": "other_count",
 }
 """Issue class to the name of its count."""
+
+_HINTS = ("s_delay_alu", "s_nop", "s_clause", "s_set_inst_prefetch_distance", "s_inst_prefetch")
+"""Instructions of the class ``wait`` that wait for no counter: they are counted as hints."""
 
 
 def collect_report(
@@ -128,7 +132,8 @@ def kernel_report(backend: KernelBackend, details: bool) -> dict[str, Any]:
 
 def instruction_mix(instructions: Sequence[MachineInstruction]) -> dict[str, int]:
     """Counts by issue class, and of matrix instructions by family."""
-    counts = Counter(_MIX.get(i.row.issue_class, "other_count") for i in instructions)
+    classes = ("hint" if i.row.mnemonic in _HINTS else i.row.issue_class for i in instructions)
+    counts = Counter(_MIX.get(name, "other_count") for name in classes)
     mix = {name: counts.get(name, 0) for name in dict.fromkeys(_MIX.values())}
     mix["dual_issue_count"] = sum(i.y is not None for i in instructions)
     mix["wmma_count"] = sum(i.row.mnemonic.startswith(("v_wmma", "v_swmmac")) for i in instructions)

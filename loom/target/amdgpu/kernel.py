@@ -62,10 +62,11 @@ class Trace:
     times: dict[str, float] = field(default_factory=dict)
 
 
-#: Most private memory of a wave, in bytes: the wave size field of the scratch ring, 13 bits of 256 dwords on gfx9, 15
-#: and 18 bits of 64 dwords on gfx11 and gfx12 (LLVM, ``GCNSubtarget::getMaxWaveScratchSize``).
 SCHEDULED_ROUNDS = 12
 """Rounds of spilling that a scheduled kernel gets before the order of the text, which is its author's, is tried."""
+
+#: Most private memory of a wave, in bytes: the wave size field of the scratch ring, 13 bits of 256 dwords on gfx9, 15
+#: and 18 bits of 64 dwords on gfx11 and gfx12 (LLVM, ``GCNSubtarget::getMaxWaveScratchSize``).
 WAVE_SCRATCH_BYTES = {"gfx9.4": 1024 * ((1 << 13) - 1), "gfx11": 256 * ((1 << 15) - 1), "gfx12": 256 * ((1 << 18) - 1)}
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from loom.diagnostics import LoomError
 from tests.target.amdgpu.lowering.harness import kernel, run
 
 
@@ -97,3 +99,20 @@ def test_collectives_keep_their_lanes_in_an_unrolled_loop() -> None:
     expected = np.array([0, 24, 40, 48], np.int32)[np.arange(64) % 4]
     (out,), _ = run(kernel(body, "%o: buffer"), np.zeros(64, np.int32))
     np.testing.assert_array_equal(out, expected)
+
+
+def test_private_memory_that_no_wave_has_is_refused() -> None:
+    """gfx11 gives a wave 32767 times 256 bytes of scratch: 262136 bytes for each of 32 lanes."""
+    body = """
+  %out = buffer.view %o[%origin] : buffer -> view<64xi32>
+  %bytes = index.constant 262140 : offset
+  %own = buffer.alloca<private> align(16) %bytes : buffer
+  %mine = buffer.view %own[%origin] : buffer -> view<65535xi32>
+  %unit = scalar.constant 1 : i32
+  view.store %unit, %mine[%item] : i32, view<65535xi32>
+  %x = view.load %mine[%item] : view<65535xi32> -> i32
+  view.store %x, %out[%item] : i32, view<64xi32>
+"""
+    with pytest.raises(LoomError, match="262136") as refused:
+        run(kernel(body, "%o: buffer"), np.zeros(64, np.int32))
+    assert refused.value.diagnostics[0].code == "BACKEND/045"
