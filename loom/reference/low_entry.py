@@ -116,7 +116,7 @@ def launch_low(interp: Interpreter, kernel: Operation, arguments: Sequence[Any],
     from loom.reference.launch import Memory, _Binding
 
     if geometry is None:
-        geometry = _static_geometry(kernel)
+        geometry = static_geometry(kernel)
     binding = _Binding(arguments, False)
     buffers = [binding.buffer(argument) for argument in arguments if isinstance(argument, Memory)]
     scalars = [argument for argument in arguments if not isinstance(argument, Memory)]
@@ -146,7 +146,11 @@ def launch_low(interp: Interpreter, kernel: Operation, arguments: Sequence[Any],
     return geometry
 
 
-def _static_geometry(kernel: Operation) -> Geometry:
+def static_geometry(kernel: Operation) -> Geometry:
+    """The launch that a ``low.kernel.def`` states; one workgroup where it states no count.
+
+    Raises ``REFERENCE/009`` for a kernel without a workgroup size.
+    """
     size: Any = kernel.attributes.get("workgroup_size")
     if size is None:
         raise error(f"kernel '@{kernel.symbol}' states no workgroup_size", "REFERENCE/009", kernel.location)

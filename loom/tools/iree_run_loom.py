@@ -21,11 +21,17 @@ DESCRIPTION = """Compile one kernel of a Loom module, launch it on buffers given
 Buffers are SHAPExTYPE=VALUES (64xf32=0, 4xi32=1,2,3,4) or SHAPExTYPE=@file.npy, one flag a buffer, in binding order.
 With --expected-kernel-buffer the results are compared instead of printed; the exit code is 1 where they differ."""
 
+ONE_WORKGROUP = "'@{}' states no workgroup_count: running one workgroup"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags, older synonyms included."""
     parser.add_argument("file", metavar="FILE", help="a .loom module, or - for stdin")
-    parser.add_argument("--device", default=None, help="device to run on: amdgpu, amdgpu-sim, amdgpu-hip")
+    parser.add_argument(
+        "--device",
+        default=None,
+        help="amdgpu, amdgpu-sim, amdgpu-hip, or reference (interpret the module as it is written)",
+    )
     parser.add_argument("--backend", dest="backend", default=None, help=argparse.SUPPRESS)
     parser.add_argument(
         "--root", "--function", dest="root", default=None, metavar="@K", help="kernel to run (default: the only one)"
@@ -184,7 +190,7 @@ def _geometry(
     if resources.workgroup_count is None:
         if prepared:
             # Prepared Low has no workload that could decide the grid: without workgroup_count it is one workgroup.
-            print(f"'@{kernel.symbol}' states no workgroup_count: running one workgroup", file=sys.stderr)
+            print(ONE_WORKGROUP.format(kernel.symbol), file=sys.stderr)
             return (1, 1, 1), size
         raise error(
             f"kernel '@{kernel.symbol}' states no work-group count, or one that depends on its workload",
@@ -278,6 +284,36 @@ def _execute(
     return execution.buffers
 
 
+def _interpret(args: argparse.Namespace, module: Module, kernel: Operation) -> Sequence[TypedBuffer]:
+    """Run on the NumPy interpreter, which takes the module as it is written."""
+    from loom.raising.buffers import parse_buffer
+    from loom.raising.execution import parse_scalar
+    from loom.raising.interpret import interpret
+    from loom.tools.options import read_config
+    from loom.transform.target import parse_target_selector, resolve_target
+
+    if args.emit_only or args.emit_target_artifact or args.pipeline not in ("default", "none"):
+        raise error(
+            "--device=reference interprets the module as it is written",
+            "TOOL/001",
+            hint="leave --pipeline, --emit-target-artifact and --emit-only out; loom-compile does these",
+        )
+    low = kernel.name == "low.kernel.def"
+    if low and args.workgroup_count is None and kernel.attributes.get("workgroup_count") is None:
+        print(ONE_WORKGROUP.format(kernel.symbol), file=sys.stderr)
+    return interpret(
+        module,
+        kernel,
+        [parse_buffer(text, "--kernel-input-buffer") for text in args.buffers],
+        [parse_scalar(text, "--kernel-input-value") for text in args.values],
+        None if args.workgroup_count is None else _triple(args.workgroup_count, "--workgroup-count"),
+        args.dynamic_lds,
+        target=None if args.target is None else resolve_target(*parse_target_selector(args.target)),
+        config=read_config(args.config, args.config_file),
+        races=bool({"race", "all"}.intersection(args.sanitizer.split("|"))),
+    )
+
+
 def _dynamic_lds(kernel: CompiledKernel, compilation: Compilation) -> int:
     """Dynamic LDS that a lifted kernel was captured with."""
     op = compilation.low_module.symbol(kernel.symbol)
@@ -297,11 +333,15 @@ def run(argv: Sequence[str]) -> int:
     if args.probe_hal:
         from loom.device.registry import resolve_device
 
-        print(resolve_device(_device_name(args)))
+        print("reference" if _device_name(args) == "reference" else resolve_device(_device_name(args)))
         return int(ExitCode.SUCCESS)
     module = parse(read_text(args.file), "<stdin>" if args.file == "-" else args.file)
     verify(module)
     kernel = _find_kernel(module, args.root)
+    if _device_name(args) == "reference":
+        results = _interpret(args, module, kernel)
+        _write_results(args, results, quiet=bool(args.expected))
+        return _compare(args, results) if args.expected else int(ExitCode.SUCCESS)
     compilation, compiled = compile_kernel(args, module, kernel)
     report(compilation.diagnostics, args.diagnostic_format)
     if args.emit_target_artifact:

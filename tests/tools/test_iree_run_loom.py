@@ -255,3 +255,71 @@ def test_a_missing_wait_in_fixed_low_is_diagnosed_not_inserted(monkeypatch, caps
     assert "warning: v_fmac_f32" in err and "without waiting for vmcnt(0)" in err
     assert f"{path}:" in err
     assert call(monkeypatch, capsys, oracle, *flags)[2] == ""  # the original has what it needs
+
+
+SOURCE = """kernel.def @scale(%count: index) {
+  %one = index.constant 1 : index
+  %lanes = index.constant 64 : index
+  %pad = index.constant 63 : index
+  %padded = index.add %count, %pad : index
+  %groups = index.div %padded, %lanes : index
+  kernel.launch.config workgroups(%groups, %one, %one) workgroup_size(%lanes, %one, %one) : index
+} launch(SIGNATURE) {
+  %position = kernel.workitem.dispatch.id<x> : index
+  %origin = index.constant 0 : offset
+  %view = buffer.view %data[%origin] : buffer -> view<[%size]xf32>
+  %live = index.cmp ult, %position, %size : index
+  scf.if %live {
+    %a = view.load %view[%position] : view<[%size]xf32> -> f32
+    %b = scalar.mulf %a, %factor : f32
+    view.store %b, %view[%position] : f32, view<[%size]xf32>
+  }
+  kernel.return
+}
+"""
+SCALE = (
+    "--device=reference",
+    "--kernel-input-value=i64=100",
+    "--kernel-input-value=f32=0.5",
+    "--kernel-input-buffer=100xf32=3",
+)
+
+
+def test_the_reference_device_interprets_source(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "scale.loom"
+    # A workload value with the name of an argument is that argument: two workgroups.
+    path.write_text(SOURCE.replace("SIGNATURE", "%count: index, %factor: f32, %data: buffer").replace("%size", "%count"))
+    code, out, _ = call(monkeypatch, capsys, str(path), *SCALE)
+    assert (code, out) == (0, f"binding[0]: 100xf32={' '.join(['1.5'] * 100)}\n")
+    code, out, _ = call(monkeypatch, capsys, str(path), *SCALE, "--expected-kernel-buffer=100xf32=1")
+    assert code == 1 and "[0] expected 1.0, actual 1.5" in out
+
+
+def test_the_reference_device_needs_the_grid_that_nothing_states(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "scale.loom"
+    path.write_text(SOURCE.replace("SIGNATURE", "%size: index, %factor: f32, %data: buffer"))
+    code, _, err = call(monkeypatch, capsys, str(path), *SCALE)
+    assert code == 2 and "depends on its workload: %count" in err and "--workgroup-count" in err
+    code, out, _ = call(monkeypatch, capsys, str(path), *SCALE, "--workgroup-count=1")
+    # One workgroup of 64: the tail keeps what it held.
+    assert (code, out) == (0, f"binding[0]: 100xf32={' '.join(['1.5'] * 64 + ['3.0'] * 36)}\n")
+
+
+def test_the_reference_device_interprets_low(bump, oracle, monkeypatch, capsys):
+    code, out, _ = call(
+        monkeypatch, capsys, bump, "--device=reference", "--kernel-input-value=i32=5", "--kernel-input-buffer=64xi32=7"
+    )
+    assert (code, out) == (0, f"binding[0]: 64xi32={' '.join(['12'] * 64)}\n")
+    arguments = ("--kernel-input-value=f32=3", "--kernel-input-value=i32=64", "--kernel-input-buffer=64xf32=1")
+    code, out, _ = call(
+        monkeypatch, capsys, oracle, "--device=reference", *arguments, "--kernel-input-buffer=64xf32=2",
+        "--expected-kernel-buffer=(ignored)", "--expected-kernel-buffer=64xf32=5",
+    )  # fmt: skip
+    assert code == 0 and "SUCCESS" in out
+    code, _, err = call(monkeypatch, capsys, oracle, "--device=reference", *arguments)
+    assert code == 2 and "takes 2 buffers, 1 given" in err
+
+
+def test_the_reference_device_compiles_nothing(bump, monkeypatch, capsys):
+    code, _, err = call(monkeypatch, capsys, bump, "--device=reference", "--emit-only")
+    assert code == 2 and "interprets the module" in err
