@@ -75,6 +75,13 @@ def _unroll_by_factor(loop: Operation) -> int:
     trips = trip_count(loop)
     if trips is not None and 1 < trips <= factor:
         return _unroll_fully(loop)
+    if factor > _LARGEST_FULL_UNROLL:
+        raise error(
+            f"a factor of {factor} would write this loop's body {factor} times",
+            "UNROLL/003",
+            loop.location,
+            hint=f"the limit is {_LARGEST_FULL_UNROLL}",
+        )
     if factor <= 1:
         return 0
     if trips is None and _counts_lanes(loop):

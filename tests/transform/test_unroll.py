@@ -102,3 +102,10 @@ def test_no_schedule_moves_a_load_over_a_store(body_after: Body) -> None:
     expected = ["load", "addf", "store", "load", "addf", "store"]
     assert order(body_after, "schedule(interleaved)", store) == expected
     assert order(body_after, "schedule(recurrence)", store) == expected
+
+
+def test_a_factor_that_no_program_memory_holds_is_refused(body_after: Body) -> None:
+    text = loop("0 1000000 1", "unroll(%f)").replace("%f = index.constant 2", "%f = index.constant 500000")
+    with pytest.raises(LoomError) as refused:
+        body_after("(%x: i32) -> (i32)", text, "unroll")
+    assert refused.value.diagnostics[0].code == "UNROLL/003"

@@ -36,6 +36,7 @@ _MIX = {
     "message": "message_count",
     "wait": "wait_count",
     "hint": "hint_count",
+    "barrier": "barrier_count",
     "other": "other_count",
 }
 """Issue class to the name of its count."""
@@ -130,16 +131,22 @@ def kernel_report(backend: KernelBackend, details: bool) -> dict[str, Any]:
     return report
 
 
+def _issue_class(instruction: MachineInstruction) -> str:
+    """The issue class, with hints and barriers told from waits."""
+    if instruction.row.mnemonic in _HINTS:
+        return "hint"
+    return "barrier" if instruction.row.mnemonic.startswith("s_barrier") else instruction.row.issue_class
+
+
 def instruction_mix(instructions: Sequence[MachineInstruction]) -> dict[str, int]:
     """Counts by issue class, and of matrix instructions by family."""
-    classes = ("hint" if i.row.mnemonic in _HINTS else i.row.issue_class for i in instructions)
+    classes = (_issue_class(i) for i in instructions)
     counts = Counter(_MIX.get(name, "other_count") for name in classes)
     mix = {name: counts.get(name, 0) for name in dict.fromkeys(_MIX.values())}
     mix["dual_issue_count"] = sum(i.y is not None for i in instructions)
     mix["wmma_count"] = sum(i.row.mnemonic.startswith(("v_wmma", "v_swmmac")) for i in instructions)
     mix["mfma_count"] = sum(i.row.mnemonic.startswith(("v_mfma", "v_smfmac")) for i in instructions)
     mix["dot_count"] = sum(i.row.mnemonic.startswith("v_dot") for i in instructions)
-    mix["barrier_count"] = sum(i.row.mnemonic.startswith("s_barrier") for i in instructions)
     mix["atomic_count"] = sum(i.row.memory is not None and i.row.memory.kind == "atomic" for i in instructions)
     mix["total_count"] = len(instructions)
     return mix
