@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,11 @@ class LaunchPlan:
 
 @dataclass(slots=True)
 class RunResult:
-    """Counters of a finished or stopped launch; ``status`` 0 completed, 1 fault, 2 budget."""
+    """Counters of a finished or stopped launch; ``status`` 0 completed, 1 fault, 2 budget.
+
+    ``wave_states``: status, and block to resume at, of the waves of the workgroup that stopped, as far as they are
+    known to have started.
+    """
 
     status: int
     counts: npt.NDArray[np.int64]
@@ -149,6 +153,7 @@ class RunResult:
     fault_wave: int = 0
     fault_group: int = 0
     fault_resume: int = 0
+    wave_states: list[tuple[int, int]] = field(default_factory=list)
     lds_base: int = 0
     lds_size: int = 0
 
@@ -192,7 +197,8 @@ class _Worker:
     ) -> None:
         settings = kernel.settings
         wave = settings.wave
-        waves = ids.shape[0]
+        waves = self.waves = ids.shape[0]
+        self.one_slice = plan.budget <= plan.slice_instructions
         registers = settings.vector_count + settings.accumulator_count
         self.state_size = L.VGPRS + registers * wave * 4
         self.state_size = -(-self.state_size // 64) * 64
@@ -273,6 +279,10 @@ class _Worker:
         words = header.view(np.uint32)
         result.fault_kind = int(words[L.FAULT_KIND // 4])
         result.fault_resume = int(words[L.RESUME // 4])
+        # Within the first time slice, waves behind the one that stopped may not have started.
+        for wave in range(result.fault_wave + 1 if self.one_slice else self.waves):
+            state = _view(self.states_address + wave * self.state_size, L.VGPRS).view(np.uint32)
+            result.wave_states.append((int(state[L.STATUS // 4]), int(state[L.RESUME // 4])))
         result.fault_site = int(words[L.FAULT_SITE // 4])
         result.fault_lane = int(header.view(np.int32)[L.FAULT_LANE // 4])
         result.fault_size = int(words[L.FAULT_SIZE // 4])

@@ -270,12 +270,10 @@ class SimulatedObject:
         z = result.fault_group // (groups[0] * groups[1])
         group = (x, y, z)
         if result.status == 2:
+            kind, message = self._never_met(kernel, compiled, result, budget)
             at = kernel.code[compiled.translation.blocks[result.fault_resume][0]]
             return LaunchFault(
-                "instruction_budget",
-                f"a wave executed more than {budget} instructions; "
-                + ("waves that wait at a barrier never meet it" if waves > 1 else "it may loop for ever"),
-                at.pc, describe(at), group, result.fault_wave, None, None, None, None,
+                kind, message, at.pc, describe(at), group, result.fault_wave, None, None, None, None
             )  # fmt: skip
         number = compiled.translation.sites[result.fault_site]
         instruction = kernel.code[number]
@@ -322,6 +320,28 @@ class SimulatedObject:
         else:
             message = f"two waves access LDS offset {address:#x}, at least one of them writing, with no barrier between"
         return LaunchFault(kind, message, instruction.pc, text, group, result.fault_wave, lane, address, nearest, None)
+
+    @staticmethod
+    def _never_met(kernel: _Kernel, compiled: Any, result: Any, budget: int) -> tuple[str, str]:
+        """Kind and message of a launch that used up its budget: a barrier where waves wait, or an endless loop."""
+        waiting: dict[int, list[int]] = {}
+        ended: list[int] = []
+        for wave, (status, resume) in enumerate(result.wave_states):
+            if status == L.AT_BARRIER:
+                # The wave resumes behind the barrier, which ends the block in front.
+                waiting.setdefault(kernel.code[compiled.translation.blocks[resume][0] - 1].pc, []).append(wave)
+            elif status == L.ENDED:
+                ended.append(wave)
+        spent = f"wave {result.fault_wave} executed more than {budget} instructions"
+        if not waiting:
+            return "instruction_budget", f"{spent}; it may loop for ever"
+        places = "; ".join(f"{_waves(waves)} at the barrier at {pc:#x}" for pc, waves in sorted(waiting.items()))
+        gone = f"; ended: {_waves(ended)}" if ended else ""
+        return (
+            "barrier_not_reached",
+            f"a barrier opens when every wave that has not ended is there; waiting: {places}{gone}; {spent} "
+            "without reaching it",
+        )
 
     @staticmethod
     def _lds_base(result: Any) -> int:
@@ -390,3 +410,9 @@ def default_threads() -> int:
     if chosen and chosen.isdecimal() and int(chosen) > 0:
         return int(chosen)
     return max(1, len(os.sched_getaffinity(0)))
+
+
+def _waves(numbers: Sequence[int]) -> str:
+    """``wave 3``, ``waves 0, 2, 5``; long lists are cut."""
+    shown = ", ".join(map(str, numbers[:8])) + (f" and {len(numbers) - 8} more" if len(numbers) > 8 else "")
+    return f"wave{'s' if len(numbers) > 1 else ''} {shown}"

@@ -109,7 +109,28 @@ def test_barrier_that_not_all_waves_reach(asm: Assembler) -> None:
 """
     outcome, _ = asm.run(body, INPUT, 1, size=(64,), device_options={"budget": 100_000})
     fault = fault_of(outcome)
-    assert fault.kind == "instruction_budget" and "barrier" in fault.message and fault.wave == 1
+    assert fault.kind == "barrier_not_reached" and fault.wave == 1
+    assert "waiting: wave 0 at the barrier at 0x8" in fault.message and "wave 1 executed more than 100000" in fault.message
+
+
+def test_a_barrier_that_is_not_reached_names_all_waves(asm: Assembler) -> None:
+    """Waves 1 and 3 wait, wave 2 has ended, wave 0 spins, over several time slices."""
+    body = """
+  v_readfirstlane_b32 s2, v0
+  s_cmp_eq_u32 s2, 64
+  s_cbranch_scc1 .Lout
+  s_cmp_eq_u32 s2, 0
+  s_cbranch_scc1 .Lspin
+  s_barrier
+.Lout:
+  s_endpgm
+.Lspin:
+  s_branch .Lspin
+"""
+    outcome, _ = asm.run(body, INPUT, 1, size=(128,), device_options={"budget": 5_000_000})
+    fault = fault_of(outcome)
+    assert fault.kind == "barrier_not_reached" and fault.wave == 0
+    assert "waiting: waves 1, 3 at the barrier at 0x14; ended: wave 2" in fault.message
 
 
 def test_waves_that_end_do_not_block_a_barrier(asm: Assembler) -> None:
