@@ -131,10 +131,12 @@ def run(argv: Sequence[str]) -> int:
 
     name = "<stdin>" if args.file == "-" else args.file
     try:
+        from loom.ir.verifier import verify
         from loom.text import parse_module
 
         options = run_options(args)
         module = parse_module(read_text(args.file), name)
+        verify(module)
         selection = Selection(
             tuple(case.removeprefix("@") for case in args.case),
             args.sample,

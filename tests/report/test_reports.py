@@ -84,7 +84,9 @@ def test_delays_and_barriers_are_no_waits() -> None:
     barrier = "  low.op<amdgpu.s_barrier>() : ()\n  low.return"
     mix = report_of(KERNEL.replace("  low.return", barrier))["static_instruction_mix"]
     assert mix["barrier_count"] == 1
-    parts = [v for k, v in mix.items() if k not in ("total_count", "wmma_count", "mfma_count", "dot_count", "atomic_count")]
+    parts = [
+        v for k, v in mix.items() if k not in ("total_count", "wmma_count", "mfma_count", "dot_count", "atomic_count")
+    ]
     assert sum(parts) == mix["total_count"]
     assert mix["hint_count"] > 0
 

@@ -156,3 +156,29 @@ check.case @c {
     code, document, _ = run(str(path), "--operation-budget=1000")
     assert code == 1
     assert document is not None and document["samples"][0]["issues"][0]["code"] == "REFERENCE/007"
+
+
+def test_a_module_that_does_not_verify_is_bad_input_with_a_complete_document() -> None:
+    """A step of zero would never end; it is refused before anything runs."""
+    text = """kernel.def @k() {
+  %one = index.constant 1 : index
+  kernel.launch.config workgroups(%one, %one, %one) workgroup_size(%one, %one, %one) : index
+} launch(%out: buffer) {
+  %zero = index.constant 0 : index
+  %one = index.constant 1 : index
+  scf.for %i = [%zero to %one step %zero] {
+  }
+  kernel.return
+}
+
+check.case public @endless {
+  %out = check.generate.fill value(0) : tensor<1xi32>
+  kernel.launch @k(%out) : (tensor<1xi32>)
+  check.return
+}
+"""
+    code, document, stderr = run("-", "--device=amdgpu-sim", stdin=text)
+    assert code == 2
+    assert document is not None
+    assert [issue["code"] for issue in document["planning_issues"]] == ["OP/006"]
+    assert "<stdin>:7:3" in stderr
