@@ -10,10 +10,10 @@ from loom.target.amdgpu.processors import processor
 from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks, target_of
 
-CERTAIN = frozenset(("valu_trans_use", "wmma"))
-"""Hazards of the table that are faults. The others (partial forwarding, scalar writes over lane masks) also
-end by events, or need conditions, that the table's scan takes on the safe side: right for inserting a wait, not for
-refusing foreign code.
+CERTAIN = frozenset(("valu_trans_use", "valu_partial_forwarding", "wmma"))
+"""Hazards of the table that are faults. Of the others, writes over lane masks end by more events than the table's scan
+knows, which is right for inserting a wait and not for refusing foreign code; scalar registers that vector instructions
+have read (gfx12) are a hazard that released compilers did not know.
 """
 
 

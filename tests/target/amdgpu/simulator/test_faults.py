@@ -301,3 +301,18 @@ def test_required_wait_states_of_gfx942(asm: Assembler, needed: int, before: str
             assert fault_of(outcome).kind == "missing_nop", (states, outcome)
         else:
             assert isinstance(outcome, Completed), (states, outcome)
+
+
+def test_results_from_both_sides_of_an_exec_write_need_a_wait(asm: Assembler) -> None:
+    """LLVM 22 puts ``s_waitcnt_depctr 0xfff`` between the two in waves of 64 lanes."""
+    body = """
+  v_mov_b32 v1, v0
+  s_mov_b64 exec, -1
+  v_mov_b32 v2, v0
+{wait}  v_add_nc_u32 v3, v1, v2
+  s_endpgm
+"""
+    fault = fault_of(asm.run(body.format(wait=""), INPUT, 1, wave=64)[0])
+    assert fault.kind == "missing_nop" and "va_vdst" in fault.message
+    waited = body.format(wait="  s_waitcnt_depctr 0xfff\n")
+    assert isinstance(asm.run(waited, INPUT, 1, wave=64)[0], Completed)
