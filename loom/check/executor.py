@@ -121,11 +121,15 @@ _EVENTS = {
 
 
 def record_event(failure: LoomError, options: RunOptions, events: dict[str, int]) -> bool:
-    """Turn a finding into a device event where the sanitizer of its kind is on and only reports; whether it was one."""
+    """Turn a finding into a device event, so that the sample goes on; whether that happened.
+
+    It happens where the sanitizer of its kind is on and either only reports (``report-only``), or, by default, the case
+    expects events of the kind: ``events`` has an entry for each kind that it expects. Otherwise the finding fails the sample.
+    """
     kind, event = _EVENTS.get(failure.diagnostics[0].code, ("", ""))
-    if not options.sanitizer & {kind, "all"} or options.sanitizer_reporting == "trap":
+    if not kind or not options.sanitizer & {kind, "all"} or options.sanitizer_reporting == "trap":
         return False
-    if not kind:
+    if options.sanitizer_reporting == "default" and event not in events:
         return False
     events[event] = events.get(event, 0) + 1
     return True

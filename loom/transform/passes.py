@@ -25,6 +25,7 @@ class PassContext:
         dump_after: The same, after.
         dumps: ``before:PASS`` / ``after:PASS`` → text.
         changed: How often each pass changed something, for reports.
+        sanitizer: Checks to compile in: ``access``.
     """
 
     target: TargetConfiguration
@@ -35,6 +36,7 @@ class PassContext:
     dump_after: frozenset[str] = frozenset()
     dumps: dict[str, str] = field(default_factory=dict)
     changed: dict[str, int] = field(default_factory=dict)
+    sanitizer: frozenset[str] = frozenset()
 
 
 PassFunction = Callable[[Module, PassContext], int]
@@ -49,6 +51,8 @@ PASSES: Mapping[str, tuple[str, str]] = {
     "unroll": ("loom.transform.unroll:unroll", "unroll loops that ask for it"),
     "pipeline-loops": ("loom.transform.software_pipeline:pipeline_loops", "let reads of pipelined loops run ahead"),
     "hoist": ("loom.transform.loop_invariant:hoist", "move what does not change in a loop before it"),
+    "check-accesses": ("loom.transform.sanitize:check_accesses", "with --sanitizer=access: check unproven accesses"),
+    "guard-asserts": ("loom.transform.sanitize:guard_asserts", "branch around every kernel.assert"),
     "share-loads": ("loom.transform.memory:share_loads", "reuse values already loaded or stored in the same block"),
 }
 

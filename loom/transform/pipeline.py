@@ -14,7 +14,7 @@ from loom.transform.target import TargetConfiguration
 
 DEFAULT_PIPELINE: tuple[str, ...] = (
     "specialize", "simplify", "inline", "specialize", "simplify", "unroll", "pipeline-loops", "use-facts",
-    "simplify", "hoist", "share-loads", "simplify", "check-accesses", "guard-asserts", "simplify",
+    "simplify", "hoist", "share-loads", "check-accesses", "guard-asserts", "simplify",
 )  # fmt: skip
 
 

@@ -201,6 +201,7 @@ def _prepare(module: Module, options: CompileOptions) -> tuple[Module, TargetCon
             passes=parse_pipeline(options.pipeline),
             dump_before=options.dump_before,
             dump_after=options.dump_after,
+            sanitizer=options.sanitizer,
         ),
     )
     return result.module, result.target, result.dumps

@@ -41,6 +41,7 @@ def handlers() -> dict[str, Handler]:
     """The handler of every op that can be lowered."""
     if not _HANDLERS:
         from loom.target.amdgpu.lowering import (
+            assertion,
             async_copy,
             atomics,
             comparisons,
@@ -63,6 +64,7 @@ def handlers() -> dict[str, Handler]:
         )
 
         for module in (
+            assertion,
             async_copy,
             atomics,
             comparisons,

@@ -1,0 +1,25 @@
+"""``kernel.assert`` of a false condition: the lanes that reach it stop the kernel."""
+
+from __future__ import annotations
+
+from loom.diagnostics import error
+from loom.ir import Operation
+from loom.target.amdgpu.lowering.context import Handler, Lowering
+from loom.transform.folding import constant_of
+
+
+def _assert(lw: Lowering, op: Operation) -> None:
+    if constant_of(op.operand("condition")) is not False:
+        raise error(
+            "kernel.assert of a condition that is not guarded",
+            "LOWER/090",
+            op.location,
+            hint="run the pass guard-asserts before, as the default pipeline does",
+        )
+    # A store to address zero faults on every device, and unlike s_trap it does nothing where no lane is active.
+    e = lw.e
+    zero = e.vector_constant(0)
+    e.fresh("global_store_b32", e.join([zero, zero], vector=True), zero, None)
+
+
+HANDLERS: dict[str, Handler] = {"kernel.assert": _assert}
