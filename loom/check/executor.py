@@ -124,7 +124,8 @@ def record_event(failure: LoomError, options: RunOptions, events: dict[str, int]
     """Turn a finding into a device event, so that the sample goes on; whether that happened.
 
     It happens where the sanitizer of its kind is on and either only reports (``report-only``), or, by default, the case
-    expects events of the kind: ``events`` has an entry for each kind that it expects. Otherwise the finding fails the sample.
+    expects events of the kind: ``events`` has an entry for each kind that it expects. Otherwise the finding fails the
+    sample.
     """
     kind, event = _EVENTS.get(failure.diagnostics[0].code, ("", ""))
     if not kind or not options.sanitizer & {kind, "all"} or options.sanitizer_reporting == "trap":

@@ -11,7 +11,7 @@ from loom.ir.facts import FactAnalysis
 
 @dataclass(frozen=True, slots=True)
 class UnprovenSide:
-    """One side of one axis of an access: ``index`` (the first element), ``extent`` and how many elements are ``covered``."""
+    """One side of one axis of an access: its first element, the axis' extent, and how many elements are covered."""
 
     op: Operation
     view: Value

@@ -1,7 +1,7 @@
 """Which accesses of a source kernel are proven to stay inside of their view, for the compile report.
 
-A proof comes from facts: assumptions, signatures, static extents, conditions and loop bounds around the access. An access
-without one still compiles; ``--sanitizer=access`` and the reference device check it as it runs.
+A proof comes from facts: assumptions, signatures, static extents, conditions and loop bounds around the access. An
+access without one still compiles; ``--sanitizer=access`` and the reference device check it as it runs.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ def unproven_accesses(kernel: Operation) -> tuple[int, list[dict[str, Any]]]:
     """Accesses of a ``kernel.def`` whose bounds do not follow.
 
     Returns:
-        Number of accesses looked at, and a row for each side of an axis that is not proven: ``op``, ``location``, ``axis``,
-        ``side`` (``upper`` or ``lower``), ``view``.
+        Number of accesses looked at, and a row for each side of an axis that is not proven: ``op``, ``location``,
+        ``axis``, ``side`` (``upper`` or ``lower``), ``view``.
     """
     analysis = FactAnalysis()
     rows: list[dict[str, Any]] = []
