@@ -137,7 +137,7 @@ def test_random_kernels_agree(simulator: SimulatorDevice, batch: list[list[Step]
 
 
 #: Nested programs of a run, and the sizes of their workgroups: whole waves, and a last wave that is not full.
-PROGRAMS = 250 if EXAMPLES > 4 else 12
+PROGRAMS = 120 if EXAMPLES > 4 else 12
 SIZES = (64, 32, 50, 33, 128)
 HEAD = "amdgpu.target<gfx11-generic> @t {{subgroup_size = {wave}}}\n"
 
