@@ -245,7 +245,7 @@ def decode_list(code: bytes, name: str, wave_size: int) -> list[MachineInstructi
     while at < end:
         instruction = decode(code, at)
         at += instruction.size
-        if instruction.row.issue_class == "branch" and instruction.operands:
+        if instruction.operands and type(instruction.operands[-1]) is BranchTarget:
             instruction.operands = tuple(
                 BranchTarget(None, at + operand.offset) if type(operand) is BranchTarget else operand
                 for operand in instruction.operands
@@ -282,7 +282,7 @@ def decode_code(code: bytes, processor: str, wave_size: int | None = None, kerne
             blocks.append(MachineBlock(f"bb{len(blocks)}"))
         blocks[-1].instructions.append(instruction)
     for instruction in instructions:
-        if instruction.row.issue_class != "branch":
+        if not instruction.operands or type(instruction.operands[-1]) is not BranchTarget:
             continue
         resolved: list[Operand] = []
         for operand in instruction.operands:
@@ -302,6 +302,8 @@ def decode_code(code: bytes, processor: str, wave_size: int | None = None, kerne
 
 def ends_block(instruction: MachineInstruction) -> bool:
     """Whether control does not simply go on to the next instruction."""
+    if instruction.row.mnemonic.startswith("s_subvector_loop"):
+        return True
     return instruction.row.issue_class == "branch" and not instruction.row.mnemonic.startswith(("s_getpc", "s_trap"))
 
 

@@ -449,13 +449,12 @@ def encode(program: MachineProgram) -> bytes:
     for block in program.blocks:
         starts[block.label] = at
         for instruction in block.instructions:
+            branches = any(type(operand) is BranchTarget for operand in instruction.operands)
             if instruction.form is None:
-                trial = instruction
-                if instruction.row.issue_class == "branch":
-                    trial = _with_offset(instruction, 0)
+                trial = _with_offset(instruction, 0) if branches else instruction
                 instruction.form = coder.choose(trial)
             instruction.pc = at
-            if instruction.row.issue_class == "branch" and any(type(o) is BranchTarget for o in instruction.operands):
+            if branches:
                 pending.append((len(pieces), instruction))
                 pieces.append(b"\0\0\0\0")
                 instruction.size = 4
