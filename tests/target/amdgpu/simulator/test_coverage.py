@@ -30,7 +30,7 @@ def simulated(row: InstructionRow, generation: str) -> bool:
 def test_every_row_of_gfx11_is_simulated_or_excused() -> None:
     missing = [r.mnemonic for r in table("gfx11").rows() if not simulated(r, "gfx11")]
     assert [m for m in missing if reason_unsupported(m) is None] == []
-    assert len(missing) <= 46, len(missing)
+    assert len(missing) <= 55, len(missing)
 
 
 def test_operand_counts_agree_with_the_rows() -> None:
