@@ -9,7 +9,10 @@ _REASONS: tuple[tuple[str, str], ...] = (
         r"^t?buffer_(load|store)_(d16_)?(hi_)?(format|d16)",
         "typed buffer formats convert image data; compute code uses plain loads",
     ),
-    (r"^ds_(append|consume|ordered_count|bvh_stack|gws|(add|sub)_gs_reg)", "counters of the graphics pipeline and ray tracing"),
+    (
+        r"^ds_(append|consume|ordered_count|bvh_stack|gws|(add|sub)_gs_reg)",
+        "counters of the graphics pipeline and ray tracing",
+    ),
     (r"^ds_condxchg32", "no compiler produces it, and its byte-wise exchange has no other use"),
     (r"^(lds|ds)_(direct|param)_load", "attribute interpolation of pixel shaders"),
     (r"^(image|exp|v_interp)", "image and pixel instructions of the graphics pipeline"),
