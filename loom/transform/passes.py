@@ -25,7 +25,7 @@ class PassContext:
         dump_after: The same, after.
         dumps: ``before:PASS`` / ``after:PASS`` → text.
         changed: How often each pass changed something, for reports.
-        sanitizer: Checks to compile in: ``access``.
+        sanitizer: Checks to compile in: ``access``, ``value``, ``operation``.
     """
 
     target: TargetConfiguration
@@ -52,6 +52,8 @@ PASSES: Mapping[str, tuple[str, str]] = {
     "pipeline-loops": ("loom.transform.software_pipeline:pipeline_loops", "let reads of pipelined loops run ahead"),
     "hoist": ("loom.transform.loop_invariant:hoist", "move what does not change in a loop before it"),
     "check-accesses": ("loom.transform.sanitize:check_accesses", "with --sanitizer=access: check unproven accesses"),
+    "check-assumptions": ("loom.transform.sanitize:check_assumptions", "with --sanitizer=value: check assumes"),
+    "check-operations": ("loom.transform.sanitize:check_operations", "with --sanitizer=operation: divisors and shifts"),
     "guard-asserts": ("loom.transform.sanitize:guard_asserts", "branch around every kernel.assert"),
     "share-loads": ("loom.transform.memory:share_loads", "reuse values already loaded or stored in the same block"),
 }

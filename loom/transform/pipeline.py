@@ -12,9 +12,13 @@ from loom.transform.passes import PASSES, PassContext, run_passes
 from loom.transform.selection import target_of_record, usable
 from loom.transform.target import TargetConfiguration
 
+#: Sanitizers that are checks compiled into the kernel; ``race`` is the device's to watch.
+SANITIZERS = ("access", "value", "operation")
+
 DEFAULT_PIPELINE: tuple[str, ...] = (
     "specialize", "simplify", "inline", "specialize", "simplify", "unroll", "pipeline-loops", "use-facts",
-    "simplify", "hoist", "share-loads", "check-accesses", "guard-asserts", "simplify",
+    "simplify", "hoist", "share-loads", "check-accesses", "check-assumptions",
+    "check-operations", "guard-asserts", "simplify",
 )  # fmt: skip
 
 
@@ -31,7 +35,7 @@ class PipelineOptions:
         passes: Pass names; the default pipeline when None.
         dump_before: Passes before which the module's text is kept; ``all`` for each.
         dump_after: The same, after.
-        sanitizer: Checks to compile in: ``access``.
+        sanitizer: Checks to compile in: ``access``, ``value``, ``operation``; ``all`` for each.
     """
 
     target: TargetConfiguration | None = None
@@ -73,7 +77,7 @@ def run_default_pipeline(module: Module, options: PipelineOptions) -> PipelineRe
         libraries=options.libraries,
         dump_before=frozenset(options.dump_before),
         dump_after=frozenset(options.dump_after),
-        sanitizer=options.sanitizer,
+        sanitizer=frozenset(SANITIZERS) if "all" in options.sanitizer else options.sanitizer,
     )
     passes = tuple(options.passes) if options.passes is not None else DEFAULT_PIPELINE
     for name in sorted((context.dump_before | context.dump_after) - {"all", *passes}):

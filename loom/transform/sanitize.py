@@ -1,10 +1,26 @@
-"""Checks compiled into a kernel: accesses that are not proven to stay inside of their view, and ``kernel.assert``."""
+"""Checks compiled into a kernel: accesses that are not proven to stay inside of their view, assumptions, operations
+without a defined result, and ``kernel.assert``.
+"""
 
 from __future__ import annotations
 
-from loom.ir import I1, INDEX, Block, Builder, Module, Operation, Region, Value
+from loom.ir import (
+    I1,
+    INDEX,
+    Block,
+    Builder,
+    IndexType,
+    IntegerType,
+    Module,
+    Operation,
+    Predicate,
+    Ref,
+    Region,
+    Value,
+)
 from loom.ir.facts import FactAnalysis
 from loom.transform.bounds import UnprovenSide, unproven_sides
+from loom.transform.folding import constant_of
 from loom.transform.passes import PassContext
 
 
@@ -50,6 +66,117 @@ def _violated(builder: Builder, side: UnprovenSide) -> Value:
     return builder.create("index.cmp", [last, as_value(side.extent)], [I1], {"predicate": "sge"}).results[0]
 
 
+def check_assumptions(module: Module, context: PassContext) -> int:
+    """Check the predicates of every ``index.assume`` and ``scalar.assume`` on integers; return how many assumes.
+
+    Does nothing unless the ``value`` sanitizer is on. Predicates on floats are left to the reference device.
+    """
+    if "value" not in context.sanitizer:
+        return 0
+    count = 0
+    for kernel in module.operations:
+        if kernel.name != "kernel.def":
+            continue
+        for op in list(kernel.region("body").walk()):
+            predicates = op.attributes.get("predicates")
+            if op.name not in ("index.assume", "scalar.assume") or not isinstance(predicates, tuple):
+                continue
+            builder = Builder.before(op)
+            broken = [
+                value
+                for predicate in predicates
+                if isinstance(predicate, Predicate) and (value := _broken(builder, op, predicate)) is not None
+            ]
+            if not broken:
+                continue
+            condition = broken[0]
+            for other in broken[1:]:
+                condition = builder.create("scalar.ori", [condition, other], [I1]).results[0]
+            _trap_if(builder, condition, f"{op.name} does not hold")
+            count += 1
+    return count
+
+
+# Predicate of two arguments → the comparison that says it is violated.
+_VIOLATIONS = {"eq": "ne", "ne": "eq", "lt": "sge", "le": "sgt", "gt": "sle", "ge": "slt", "min": "slt", "max": "sgt"}
+
+
+def _broken(builder: Builder, op: Operation, predicate: Predicate) -> Value | None:
+    """Whether a predicate is violated, as a value; None where it is not one over integers."""
+    values = [op.operands[a.index] if isinstance(a, Ref) else a for a in predicate.arguments]
+    types = {v.type for v in values if isinstance(v, Value)}
+    if len(types) != 1 or any(isinstance(v, float) for v in values):
+        return None
+    kind = types.pop()
+    if not isinstance(kind, IndexType | IntegerType):
+        return None
+    dialect = "index.cmp" if isinstance(kind, IndexType) else "scalar.cmpi"
+
+    def as_value(number: Value | int) -> Value:
+        return builder.constant(number, kind) if isinstance(number, int) else number
+
+    def compare(name: str, a: Value | int, b: Value | int) -> Value:
+        return builder.create(dialect, [as_value(a), as_value(b)], [I1], {"predicate": name}).results[0]
+
+    def either(a: Value, b: Value) -> Value:
+        return builder.create("scalar.ori", [a, b], [I1]).results[0]
+
+    numbers: list[Value | int] = [v if isinstance(v, Value) else int(v) for v in values]
+    if predicate.name in _VIOLATIONS:
+        return compare(_VIOLATIONS[predicate.name], numbers[0], numbers[1])
+    if predicate.name == "range":
+        return either(compare("slt", numbers[0], numbers[1]), compare("sgt", numbers[0], numbers[2]))
+    family = "index" if isinstance(kind, IndexType) else "scalar"
+    if predicate.name == "pow2":
+        suffix = "" if family == "index" else "i"
+        less = builder.create(f"{family}.sub{suffix}", [as_value(numbers[0]), as_value(1)], [kind]).results[0]
+        common = builder.create(f"{family}.andi", [as_value(numbers[0]), less], [kind]).results[0]
+        return either(compare("sle", numbers[0], 0), compare("ne", common, 0))
+    if predicate.name == "mul" and isinstance(numbers[1], int) and numbers[1] > 0:
+        name = "index.rem" if family == "index" else "scalar.remsi"
+        rest = builder.create(name, [as_value(numbers[0]), as_value(numbers[1])], [kind]).results[0]
+        return compare("ne", rest, 0)
+    return None
+
+
+_DIVISIONS = frozenset(
+    f"scalar.{name}" for name in ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
+) | {"index.div", "index.rem"}
+_SHIFTS = frozenset(f"{family}.{name}" for family in ("scalar", "index") for name in ("shli", "shrui", "shrsi"))
+
+
+def check_operations(module: Module, context: PassContext) -> int:
+    """Check scalar divisors against zero and shift counts against the width; return how many operations.
+
+    Does nothing unless the ``operation`` sanitizer is on.
+    """
+    if "operation" not in context.sanitizer:
+        return 0
+    count = 0
+    for kernel in module.operations:
+        if kernel.name != "kernel.def":
+            continue
+        for op in list(kernel.region("body").walk()):
+            if op.name not in _DIVISIONS and op.name not in _SHIFTS:
+                continue
+            kind = op.operands[1].type
+            dialect = "scalar.cmpi" if isinstance(kind, IntegerType) else "index.cmp"
+            if op.name in _DIVISIONS:
+                limit, name, text = 0, "eq", "divides by zero"
+            else:
+                limit, name, text = kind.width if isinstance(kind, IntegerType) else 64, "uge", "shifts by its width"
+            known = constant_of(op.operands[1])
+            if isinstance(known, int) and (known != 0 if op.name in _DIVISIONS else 0 <= known < limit):
+                continue
+            builder = Builder.before(op)
+            bad = builder.create(
+                dialect, [op.operands[1], builder.constant(limit, kind)], [I1], {"predicate": name}
+            ).results[0]
+            _trap_if(builder, bad, f"{op.name} {text}")
+            count += 1
+    return count
+
+
 def guard_asserts(module: Module, context: PassContext) -> int:
     """Turn ``kernel.assert %c`` into a branch around an assert of ``false``, the form that lowering takes."""
     count = 0
@@ -71,8 +198,6 @@ def guard_asserts(module: Module, context: PassContext) -> int:
 
 
 def _is_trap(op: Operation) -> bool:
-    from loom.transform.folding import constant_of
-
     return constant_of(op.operand("condition")) is False
 
 

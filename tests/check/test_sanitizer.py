@@ -55,3 +55,52 @@ def test_with_it_the_view_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
 def test_findings_that_are_expected_are_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     event = '  check.expect.event<device> {count = 0, type = "asan_report"}\n'
     assert outcomes(tmp_path, capfd, "--sanitizer=access", event=event) == (1, [True, False])
+
+
+KERNEL = """kernel.def @k() {
+  %one = index.constant 1 : index
+  %lanes = index.constant 64 : index
+  kernel.launch.config workgroups(%one, %one, %one) workgroup_size(%lanes, %one, %one) : index
+} launch(%d: i32, %out: buffer) {
+  %lane = kernel.workitem.id<x> : index
+  %o = index.constant 0 : offset
+  %ov = buffer.view %out[%o] : buffer -> view<64xi32>
+  %l = index.cast %lane : index to i32
+BODY
+  view.store %x, %ov[%lane] : i32, view<64xi32>
+  kernel.return
+}
+
+check.case public @c {
+  %d = check.param.choice values([GOOD, BAD]) name("d") : i32
+  %out = check.generate.fill value(-1) : tensor<64xi32>
+  kernel.launch @k(%d, %out) : (i32, tensor<64xi32>)
+  check.return
+}
+"""
+
+# (sanitizer, body that uses %d and lane %l, a good and a bad %d)
+FINDINGS = {
+    "assume range": ("value", "  %x = scalar.assume %d [range(%d, 0, 7)] : i32", 7, 8),
+    "assume multiple": ("value", "  %x = scalar.assume %d [mul(%d, 4)] : i32", 8, 6),
+    "assume power of two": ("value", "  %x = scalar.assume %d [pow2(%d)] : i32", 16, 24),
+    "assume on one lane only": (
+        "value",
+        "  %s = scalar.addi %l, %d : i32\n  %x = scalar.assume %s [le(%s, 70)] : i32",
+        7,
+        8,
+    ),
+    "division": ("operation", "  %x = scalar.divsi %l, %d : i32", 3, 0),
+    "shift": ("operation", "  %x = scalar.shli %l, %d : i32", 31, 32),
+}
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_findings_of_values_and_operations(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    sanitizer, body, good, bad = FINDINGS[name]
+    path = tmp_path / "program.loom"
+    path.write_text(KERNEL.replace("BODY", body).replace("GOOD", str(good)).replace("BAD", str(bad)))
+    for words, expected in (("none", [True, True]), (sanitizer, [True, False]), ("all", [True, False])):
+        run_tool(run, [str(path), "--device=amdgpu-sim", f"--sanitizer={words}"])
+        document = json.loads(capfd.readouterr().out)
+        assert [sample["passed"] for sample in document["samples"]] == expected, words
