@@ -438,4 +438,6 @@ def open_executor(
     settings: dict[str, Any] = {}
     if resolve_device(name) == "amdgpu-sim":
         settings["budget"] = options.budget or LAUNCH_BUDGET
+        if options.sanitizer & {"race", "all"}:
+            settings["sanitizers"] = ("race",)
     return DeviceExecutor(module, options, open_device(name, on_fallback, **settings))

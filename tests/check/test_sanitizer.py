@@ -104,3 +104,45 @@ def test_findings_of_values_and_operations(name: str, tmp_path: Path, capfd: pyt
         run_tool(run, [str(path), "--device=amdgpu-sim", f"--sanitizer={words}"])
         document = json.loads(capfd.readouterr().out)
         assert [sample["passed"] for sample in document["samples"]] == expected, words
+
+
+RACE = """kernel.def @k() {
+  %one = index.constant 1 : index
+  %lanes = index.constant 64 : index
+  kernel.launch.config workgroups(%one, %one, %one) workgroup_size(%lanes, %one, %one) : index
+} launch(%out: buffer) {
+  %lane = kernel.workitem.id<x> : index
+  %o = index.constant 0 : offset
+  %bytes = index.constant 256 : offset
+  %last = index.constant 63 : index
+  %ov = buffer.view %out[%o] : buffer -> view<64xi32>
+  %store = buffer.alloca<workgroup> align(16) %bytes : buffer
+  %tile = buffer.view %store[%o] : buffer -> view<64xi32>
+  %l = index.cast %lane : index to i32
+  view.store %l, %tile[%lane] : i32, view<64xi32>
+  BARRIER
+  %other = index.sub %last, %lane : index
+  %x = view.load %tile[%other] : view<64xi32> -> i32
+  view.store %x, %ov[%lane] : i32, view<64xi32>
+  kernel.return
+}
+
+check.case public @c {
+  %out = check.generate.fill value(-1) : tensor<64xi32>
+  kernel.launch @k(%out) : (tensor<64xi32>)
+  check.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("barrier", "passed"), [("kernel.barrier<workgroup> scope(workgroup) ordering(acq_rel)", True), ("", False)]
+)
+def test_the_race_sanitizer_watches_workgroup_memory(
+    barrier: str, passed: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "program.loom"
+    path.write_text(RACE.replace("BARRIER", barrier))
+    run_tool(run, [str(path), "--device=amdgpu-sim", "--sanitizer=race"])
+    document = json.loads(capfd.readouterr().out)
+    assert [sample["passed"] for sample in document["samples"]] == [passed]
