@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import Enum, IntEnum
+from enum import IntEnum, StrEnum
 
 
 class ExitCode(IntEnum):
@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
     INTERNAL = 4
 
 
-class Severity(str, Enum):
+class Severity(StrEnum):
     """How serious a diagnostic is; only errors change an exit code."""
 
     ERROR = "error"
@@ -62,7 +62,9 @@ class LoomError(Exception):
     Raised by every room for input it refuses; tools turn it into rendered diagnostics and ``exit_code``.
     """
 
-    def __init__(self, diagnostics: Diagnostic | Sequence[Diagnostic], exit_code: ExitCode = ExitCode.BAD_INPUT) -> None:
+    def __init__(
+        self, diagnostics: Diagnostic | Sequence[Diagnostic], exit_code: ExitCode = ExitCode.BAD_INPUT
+    ) -> None:
         self.diagnostics: tuple[Diagnostic, ...] = (
             (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
         )
