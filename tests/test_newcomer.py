@@ -53,7 +53,9 @@ def environment(root: Path) -> dict[str, str]:
     kept = {
         key: value for key, value in os.environ.items() if not key.startswith(("LOOM_", "PYTHON", "PYTEST", "VIRTUAL"))
     }
-    return {**kept, "PATH": f"{root / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    # The clone's own commands first; behind them those of the installed packages that it shares (snakemake).
+    places = [str(root / ".venv" / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]
+    return {**kept, "PATH": os.pathsep.join(places)}
 
 
 def test_every_page_of_the_map_exists_and_is_on_it() -> None:
