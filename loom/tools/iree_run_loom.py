@@ -264,7 +264,7 @@ def _compare(args: argparse.Namespace, results: Sequence[TypedBuffer]) -> int:
 def _execute(
     args: argparse.Namespace, compilation: Compilation, kernel: CompiledKernel, prepared: bool
 ) -> Sequence[TypedBuffer]:
-    from loom.device.registry import open_device
+    from loom.device.registry import open_device, resolve_device
     from loom.raising.buffers import parse_buffer
     from loom.raising.execution import execute, match_arguments, parse_scalar, require_completed
 
@@ -272,6 +272,8 @@ def _execute(
     values: list[ScalarValue] = [parse_scalar(text, "--kernel-input-value") for text in args.values]
     workgroups, size = _geometry(args, kernel, prepared)
     options: dict[str, Any] = {}
+    if {"race", "all"} & set(args.sanitizer.split("|")) and resolve_device(_device_name(args)) == "amdgpu-sim":
+        options["sanitizers"] = ("race",)
     device = open_device(_device_name(args), lambda line: print(line, file=sys.stderr), **options)
     try:
         info = device.load(compilation.code_object).kernels[kernel.name]

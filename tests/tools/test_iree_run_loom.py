@@ -323,3 +323,14 @@ def test_the_reference_device_interprets_low(bump, oracle, monkeypatch, capsys):
 def test_the_reference_device_compiles_nothing(bump, monkeypatch, capsys):
     code, _, err = call(monkeypatch, capsys, bump, "--device=reference", "--emit-only")
     assert code == 2 and "interprets the module" in err
+
+
+def test_the_race_sanitizer_watches_workgroup_memory(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    from tests.check.test_sanitizer import RACE
+
+    program = tmp_path / "race.loom"
+    program.write_text(RACE.replace("BARRIER", ""))
+    flags = [str(program), "--device=amdgpu-sim", "--root=@k", "--kernel-input-buffer=64xi32=0"]
+    assert run_tool(run, flags) == 0
+    assert run_tool(run, [*flags, "--sanitizer=race"]) == 1
+    assert "race" in capfd.readouterr().err
