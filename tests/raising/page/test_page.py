@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import json
+import os
 import shutil
 import struct
 import subprocess
@@ -297,6 +298,8 @@ def test_charts_scale_and_escape() -> None:
 def test_a_browser_has_nothing_to_complain_about(site: tuple[Config, Results], tmp_path: Path, size: str) -> None:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
+        if os.environ.get("LOOM_REQUIRE_ORACLES") == "1":
+            pytest.fail("the test oracle chromium is absent and LOOM_REQUIRE_ORACLES=1")
         pytest.skip("not verified here: chromium is absent")
     index = build_report(*site)
     for page in (index, index.parent / "workloads" / "double.html"):
