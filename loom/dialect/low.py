@@ -24,6 +24,7 @@ from loom.ir.definition import AttributeDef
 
 ALLOCATIONS = ("virtual", "assigned", "fixed")
 SCHEDULES = ("free", "constrained", "locked", "phased")
+SCOPES = ("phased", "locked")
 RESOURCE_KINDS = ("native_pointer", "hal_binding", "command_input", "vm_state")
 _YIELD = ("low.scf.yield",)
 
@@ -376,14 +377,15 @@ define(
 for _name, _tier, _doc in (
     ("fence", "B", "Everything before stays before everything behind; emits nothing, waits for nothing."),
     ("phase", "A", "Starts the next phase of the scope."),
-    ("begin", "B", "Opens an ordering scope."),
+    ("begin", "B", "Opens an ordering scope: of phases, or with `mode = locked` one that keeps its order."),
     ("end", "B", "Closes the ordering scope."),
 ):
     define(
         f"low.schedule.{_name}",
         _tier,
         _doc,
-        "",
+        " {}" if _name == "begin" else "",
+        attributes=(word("mode", SCOPES, default="phased"),) if _name == "begin" else (),
         traits="scheduling",
         verify=low.schedule_marker,
         example=f"low.schedule.{_name}",

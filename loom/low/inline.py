@@ -8,28 +8,37 @@ order and a phased one its phases while everything around is scheduled freely.
 from __future__ import annotations
 
 from loom.diagnostics import error
-from loom.ir import Block, Module, Operation, Value, lookup
+from loom.ir import Block, Module, Operation, Value, Word, lookup
 
 _DEEPEST = 64
 
 
-def inline_low_calls(module: Module, function: Operation) -> int:
-    """Inline every ``low.func.call`` in ``function``; returns how many.
+def inline_low_calls(module: Module, function: Operation, depth: dict[Operation, int] | None = None) -> int:
+    """Inline every ``low.func.call`` in the blocks of ``function``; returns how many.
+
+    A call inside of a structured op waits until that op has become blocks: a callee of several blocks has no place
+    there. ``depth`` says how deep each call is nested, for a caller that flattens and comes back.
 
     Raises:
         LoomError: ``INLINE/001`` for recursion, ``INLINE/002`` for a callee without a body, ``INLINE/003`` for one that
             must not be inlined or is not virtual.
     """
     count = 0
-    depth: dict[Operation, int] = {}
+    depth = {} if depth is None else depth
+    body = function.region("body")
     while True:
-        calls = [op for op in function.walk() if op.name == "low.func.call"]
+        calls = [op for block in body.blocks for op in block.operations if op.name == "low.func.call"]
         if not calls:
             return count
         for call in calls:
             level = depth.get(call, 0)
             if level > _DEEPEST:
-                raise error("calls between Low functions never end", "INLINE/001", call.location)
+                raise error(
+                    f"low.func.call: calls between Low functions never end (at @{call.attributes['callee']})",
+                    "INLINE/001",
+                    call.location,
+                    hint="recursion cannot be compiled; write a loop (low.scf.while, or blocks)",
+                )
             callee = helper_of(module, call)
             for made in inline_call(call, callee):
                 depth[made] = level + 1
@@ -81,8 +90,7 @@ def inline_call(call: Operation, callee: Operation) -> list[Operation]:
             if copy._location is None:
                 copy.location = call.location
             here.insert_before(call, copy)
-            if copy.name == "low.func.call":
-                inner.append(copy)
+            inner += _calls_in(copy)
         _mark(call, "low.schedule.end", schedule)
         call.replace_with(results)
         return inner
@@ -129,15 +137,20 @@ def inline_call(call: Operation, callee: Operation) -> list[Operation]:
                 copy.location = call_location
             target.append(copy)
             copies.append(copy)
-            if copy.name == "low.func.call":
-                inner.append(copy)
+            inner += _calls_in(copy)
     for copy in copies:
-        for i, value in enumerate(copy.operands):
-            replacement = mapping.get(value)
-            if replacement is not None:
-                copy.set_operand(i, replacement)
+        for op in copy.walk():
+            for i, value in enumerate(op.operands):
+                replacement = mapping.get(value)
+                if replacement is not None:
+                    op.set_operand(i, replacement)
     call.drop_uses()
     return inner
+
+
+def _calls_in(op: Operation) -> list[Operation]:
+    """The calls an operation is or holds."""
+    return [inner for inner in op.walk() if inner.name == "low.func.call"]
 
 
 def _definition(name: str):  # type: ignore[no-untyped-def]
@@ -147,7 +160,7 @@ def _definition(name: str):  # type: ignore[no-untyped-def]
 
 
 def _marker(name: str, schedule: str) -> Operation:
-    return Operation(_definition(name), (), (), {"schedule": schedule})
+    return Operation(_definition(name), (), (), {"mode": Word(schedule)} if name.endswith("begin") else {})
 
 
 def _mark(call: Operation, name: str, schedule: str) -> None:

@@ -173,3 +173,16 @@ def test_one_operation_prints_with_its_function_s_names() -> None:
     op = module.symbol("f").body().first  # type: ignore[union-attr]
     assert op is not None
     assert print_operation(op) == "%y = scalar.negi %x : i32"
+
+
+def test_the_mode_of_an_ordering_scope_survives() -> None:
+    text = """low.func.def target<test.low.core> @f() {
+  low.schedule.begin {mode = locked}
+  low.schedule.begin {mode = phased}
+  low.schedule.end
+  low.schedule.end
+  low.return
+}
+"""
+    # Phased is what a scope is where it says nothing.
+    assert canonical(text) == text.replace(" {mode = phased}", "")

@@ -109,8 +109,14 @@ class CodeBuilder:
         region = self.op.regions[-1] if self.op.regions else None
         if region is None or not region.blocks:
             raise error(f"kernel @{self.op.symbol} has no body", "BACKEND/001", self.op.location)
+        taken: set[str] = set()
         for number, block in enumerate(region.blocks):
-            made = CodeBlock(block.label or f"b{number}")
+            # Branches name their target by its label, and inlining or flattening may have made one twice.
+            label = block.label or f"b{number}"
+            while label in taken:
+                label = f"{label}_{number}"
+            taken.add(label)
+            made = CodeBlock(label)
             self.blocks[block] = made
             self.code.blocks.append(made)
         kernarg, entry = self._entry(region.blocks[0])
@@ -826,7 +832,7 @@ class CodeBuilder:
         self._scopes[-1][1] += 1
 
     def _begin(self, op: IrOperation) -> None:
-        if str(op.attributes.get("mode") or op.attributes.get("schedule") or "") == "locked":
+        if op.attributes.get("mode") == "locked":
             self._scopes.append([-1, self._locked])
             self._scope += 1
             self._locked = self._scope

@@ -31,7 +31,7 @@ from loom.target.amdgpu.merge_memory import merge_memory
 from loom.target.amdgpu.pass_through import drop_pass_through
 from loom.target.amdgpu.peephole import shorten
 from loom.target.amdgpu.processors import Processor
-from loom.target.amdgpu.structured import flatten
+from loom.target.amdgpu.structured import expand
 from loom.target.amdgpu.waits import WaitReport, insert_waits, missing_waits
 
 if TYPE_CHECKING:
@@ -108,9 +108,10 @@ class KernelBackend:
             from loom.text.printer import print_module
 
             self.low_text = print_module(self.module)
-        inline_low_calls(self.module, self.op)
         if self.allocation_mode != "fixed":
-            flatten(self.op)
+            expand(self.module, self.op)
+        else:
+            inline_low_calls(self.module, self.op)
         built = self.trace.built = self._build()
         self.trace.times["build"] = clock() - start
         self._geometry(built)

@@ -1,4 +1,4 @@
-"""Structured Low control flow as blocks and branches.
+"""Structured Low control flow as blocks and branches, and calls in their place.
 
 ``low.scf.if``, ``low.scf.for`` and ``low.scf.while`` branch on SCC, so they are uniform; divergent flow is written
 with EXEC
@@ -12,10 +12,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from loom.diagnostics import error
-from loom.ir import Block, Operation, RegisterType, Value, Word, lookup
+from loom.ir import Block, Module, Operation, RegisterType, Value, Word, lookup
+from loom.low.inline import inline_low_calls
 
 _SCC = RegisterType("amdgpu.scc", 1)
 STRUCTURED = ("low.scf.if", "low.scf.for", "low.scf.while")
+
+
+def expand(module: Module, function: Operation) -> None:
+    """Leave nothing in ``function`` but blocks and branches: no structured op and no call.
+
+    Blocks come first: the body of a callee may itself be blocks, which have no place inside of a structured op.
+
+    Raises:
+        LoomError: what :func:`flatten` and :func:`loom.low.inline.inline_low_calls` refuse.
+    """
+    depth: dict[Operation, int] = {}
+    flatten(function)
+    while inline_low_calls(module, function, depth):
+        flatten(function)
 
 
 def flatten(function: Operation) -> int:

@@ -102,6 +102,8 @@ class Lowering:
         self.fragment_info: dict[Value, object] = {}
         # Address terms that lowering made, by what they are.
         self.leaves: dict[object, object] = {}
+        # Helpers of low.invoke without structured ops and calls.
+        self.helpers: dict[Operation, Operation] = {}
 
     # Running
 

@@ -17,6 +17,7 @@ from loom.target.amdgpu.lowering.context import Handler, Lowering
 from loom.target.amdgpu.lowering.control_flow import branch, enter, new_block
 from loom.target.amdgpu.lowering.emitter import SGPR, VGPR, Operand
 from loom.target.amdgpu.lowering.values import IndexValue, is_index, is_truth, word_count
+from loom.target.amdgpu.structured import expand
 
 
 def _argument(lw: Lowering, op: Operation, value: Value, wanted: RegisterType, position: int) -> Value:
@@ -169,7 +170,7 @@ def _invoke(lw: Lowering, op: Operation) -> None:
         raise lw.reject(op, f"@{name} has fixed registers; low.invoke takes helpers with virtual allocation", 46)
     _target_usable(lw, op, callee)
     _prove(lw, op, callee)
-    body = callee.regions[0]
+    body = _expanded(lw, op, callee).regions[0]
     parameters = body.blocks[0].arguments
     if len(parameters) != len(op.operands):
         raise lw.reject(op, f"@{name} takes {len(parameters)} arguments, {len(op.operands)} are given", 41)
@@ -182,18 +183,28 @@ def _invoke(lw: Lowering, op: Operation) -> None:
     ordered = schedule in ("locked", "phased")
     if ordered:
         lw.e.create("low.schedule.begin", [], [], {"mode": Word(schedule)})
-    results = _inline(lw, op, body.blocks, mapping, 0)
+    results = _inline(lw, op, body.blocks, mapping)
     if ordered:
         lw.e.create("low.schedule.end", [], [])
     for value, register in zip(op.results, results, strict=True):
         _result(lw, op, value, register)
 
 
-def _inline(lw: Lowering, op: Operation, blocks: list[Block], mapping: dict[Value, Value], depth: int) -> list[Value]:
+def _expanded(lw: Lowering, op: Operation, callee: Operation) -> Operation:
+    """The helper as blocks and branches: what it calls is in place, structured ops are flattened."""
+    found = lw.helpers.get(callee)
+    if found is None:
+        for inner in callee.walk():
+            if inner.name in ("low.resource", "low.live_in"):
+                raise lw.reject(op, f"{inner.name} in a helper of low.invoke", 48, "pass the register as an argument")
+        found = lw.helpers[callee] = callee.clone()
+        expand(lw.module, found)
+    return found
+
+
+def _inline(lw: Lowering, op: Operation, blocks: list[Block], mapping: dict[Value, Value]) -> list[Value]:
     """Clone a helper's blocks here; returns the values it returns."""
     e = lw.e
-    if depth > 32:
-        raise lw.reject(op, "helpers that call one another without end", 47)
     targets: dict[Block, Block] = {}
     for block in blocks[1:]:
         made = new_block(lw, block.label or "helper")
@@ -203,6 +214,7 @@ def _inline(lw: Lowering, op: Operation, blocks: list[Block], mapping: dict[Valu
     several = len(blocks) > 1
     join = new_block(lw, "return") if several else None
     returned: list[Value] = []
+    made_ops: list[Operation] = []
     for block in blocks:
         if block in targets:
             enter(lw, targets[block])
@@ -214,28 +226,20 @@ def _inline(lw: Lowering, op: Operation, blocks: list[Block], mapping: dict[Valu
                 else:
                     if not join.arguments:
                         returned = [e.define(join.add_argument(v.type)) for v in values]
-                    branch(lw, join, values)
-                continue
-            if inner.name in ("low.resource", "low.live_in"):
-                raise lw.reject(op, f"{inner.name} in a helper of low.invoke", 48, "pass the register as an argument")
-            if inner.name == "low.func.call":
-                callee = lw.module.symbol(str(inner.attributes["callee"]))
-                if callee is None or not callee.regions:
-                    raise lw.reject(op, f"@{inner.attributes['callee']} is not defined in this module", 45)
-                nested = dict(
-                    zip(callee.regions[0].blocks[0].arguments, [mapping.get(v, v) for v in inner.operands], strict=True)
-                )
-                for value, made_value in zip(
-                    inner.results, _inline(lw, op, callee.regions[0].blocks, nested, depth + 1), strict=True
-                ):
-                    mapping[value] = made_value
+                    made_ops.append(branch(lw, join, values))
                 continue
             copy = inner.clone(mapping, targets)
             copy.location = op.location
             copy.successors = [targets.get(b, b) for b in inner.successors]
             e.block.insert_before(e.anchor, copy)
+            made_ops.append(copy)
             for value in copy.results:
                 e.depth[value] = len(e.scopes) - 1
+    for made_op in made_ops:
+        # A block may be laid out in front of the one that defines what it uses.
+        for position, value in enumerate(made_op.operands):
+            if value in mapping:
+                made_op.set_operand(position, mapping[value])
     if join is not None:
         enter(lw, join)
     return returned
