@@ -164,7 +164,7 @@ class LowFunction:
     # --- instructions -------------------------------------------------------------------------------------------------
 
     def _instruction(self, op: Operation) -> Generator[None, None, None]:
-        from loom.target.amdgpu.descriptors import resolve
+        from loom.target.amdgpu.descriptor_set.resolution import resolve
 
         wave = self.wave
         key = str(op.attributes["key"])

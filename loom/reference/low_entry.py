@@ -22,7 +22,7 @@ from loom.reference.values import BufferValue, Mask
 
 def generation_of(interp: Interpreter, op: Operation) -> str:
     """The instruction table that a Low function is written in."""
-    from loom.target.amdgpu.descriptors import SETS
+    from loom.target.amdgpu.descriptor_set.sets import SETS
 
     name = str(op.attributes.get("descriptor_set") or "")
     generation = SETS.get(name)

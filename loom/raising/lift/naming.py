@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from loom.ir import Block, Operation, RegisterType, Value
 from loom.raising.lift.build import LiftedBody
 from loom.target.amdgpu.abi import KernargEntry
-from loom.target.amdgpu.descriptors import decode_waitcnt
+from loom.target.amdgpu.immediates import waitcnt_fields
 from loom.target.amdgpu.machine import Immediate, MachineInstruction, Register
 
 _ACCUMULATES = re.compile(r"v_(fmac|fma|mac|mad|wmma|mfma|dot|pk_fma|add_f|add_nc|add_u|max|min|dual_fmac|dual_dot)")
@@ -131,7 +131,7 @@ class Namer:
         largest = {"vmcnt": 63, "expcnt": 7, "lgkmcnt": 15 if generation == "gfx9.4" else 63}
         operand = instruction.operands[0]
         if isinstance(operand, Immediate):
-            counters = decode_waitcnt(generation, operand.value & 0xFFFF)
+            counters = waitcnt_fields(operand.value & 0xFFFF, generation)
             named = [f"{name}({value})" for name, value in counters.items() if value != largest[name]]
             if named:
                 op.comments = (*op.comments, f"// wait for {' '.join(named)}")

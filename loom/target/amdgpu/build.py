@@ -29,7 +29,7 @@ from loom.low.code import (
     VirtualRegister,
 )
 from loom.target.amdgpu.abi import LIVE_IN_CLASSES, EntryState, KernargLayout, entry_state, layout_kernarg
-from loom.target.amdgpu.descriptors import Resolved, resolve
+from loom.target.amdgpu.descriptor_set.resolution import Resolved, resolve
 from loom.target.amdgpu.foreign_abi import foreign_kernarg, foreign_storage
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
 from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits

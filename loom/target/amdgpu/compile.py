@@ -253,7 +253,7 @@ def _gather(kernels: Sequence[Operation]) -> Module:
 
 def _target_of(module: Module, op: Operation, fallback: TargetConfiguration | None) -> TargetConfiguration:
     """The configuration a kernel is compiled for."""
-    from loom.target.amdgpu.descriptors import SETS
+    from loom.target.amdgpu.descriptor_set.sets import SETS
     from loom.transform.selection import target_of_record, usable
 
     name = op.attributes.get("target")

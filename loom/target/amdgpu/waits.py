@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from loom.low.waits import CounterModel, Event, Wait, WaitAccess, WaitAnalysis
 from loom.target.amdgpu.access import atomic_returns
-from loom.target.amdgpu.descriptors import decode_waitcnt, encode_waitcnt
 from loom.target.amdgpu.halves import halved_registers, units_by_halves, whole_register
+from loom.target.amdgpu.immediates import waitcnt_fields, waitcnt_value
 from loom.target.amdgpu.machine import (
     BranchTarget,
     Immediate,
@@ -64,7 +64,7 @@ def waits_performed(instruction: MachineInstruction, generation: str) -> Mapping
         return {}
     value = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0)
     if name == "s_waitcnt":
-        return decode_waitcnt(generation, value)
+        return waitcnt_fields(value, generation)
     if name == "s_wait_loadcnt_dscnt":
         return {"loadcnt": value >> 8 & 63, "dscnt": value & 63}
     if name == "s_wait_storecnt_dscnt":
@@ -267,7 +267,7 @@ def wait_instructions(counters: Mapping[str, int], generation: str) -> list[Mach
         return result
     legacy = {c: v for c, v in counters.items() if c in ("vmcnt", "lgkmcnt", "expcnt")}
     if legacy:
-        value = encode_waitcnt(generation, legacy.get("vmcnt", 63), legacy.get("expcnt", 7), legacy.get("lgkmcnt", 63))
+        value = waitcnt_value(legacy, generation)
         make("s_waitcnt", Immediate(value))
     if "vscnt" in counters:
         make("s_waitcnt_vscnt", Register("null"), Immediate(counters["vscnt"]))

@@ -7,7 +7,10 @@ import pytest
 import loom
 from loom.diagnostics import LoomError
 from loom.ir.targets import descriptor_set
-from loom.target.amdgpu.descriptors import decode_waitcnt, encode_waitcnt, resolve, row_of, variant_of
+from loom.target.amdgpu.descriptor_set.names import row_of
+from loom.target.amdgpu.descriptor_set.resolution import resolve
+from loom.target.amdgpu.descriptor_set.variants import variant_of
+from loom.target.amdgpu.immediates import waitcnt_fields, waitcnt_value
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Register
 
 #: Section 5.7 of the language reference: what gfx11 has.
@@ -565,14 +568,15 @@ def test_an_unknown_instruction_names_the_nearest() -> None:
 
 def test_waitcnt_fields_are_llvms() -> None:
     # llvm-mc gfx1100: s_waitcnt vmcnt(0) is 0x03f7, lgkmcnt(0) 0xfc07, vmcnt(3) expcnt(1) lgkmcnt(2) 0x0c21.
-    assert encode_waitcnt("gfx11", 0, 7, 63) == 0x03F7
-    assert encode_waitcnt("gfx11", 63, 7, 0) == 0xFC07
-    assert encode_waitcnt("gfx11", 3, 1, 2) == 0x0C21
+    assert waitcnt_value({"vmcnt": 0}, "gfx11") == 0x03F7
+    assert waitcnt_value({"lgkmcnt": 0}, "gfx11") == 0xFC07
+    assert waitcnt_value({"vmcnt": 3, "expcnt": 1, "lgkmcnt": 2}, "gfx11") == 0x0C21
     # llvm-mc gfx942: s_waitcnt vmcnt(0) is 0x0f70, lgkmcnt(0) 0xc07f.
-    assert encode_waitcnt("gfx9.4", 0, 7, 15) == 0x0F70
-    assert encode_waitcnt("gfx9.4", 63, 7, 0) == 0xC07F
+    assert waitcnt_value({"vmcnt": 0}, "gfx9.4") == 0x0F70
+    assert waitcnt_value({"lgkmcnt": 0}, "gfx9.4") == 0xC07F
     for vm in (0, 5, 17, 63):
-        assert decode_waitcnt("gfx9.4", encode_waitcnt("gfx9.4", vm, 3, 9)) == {"vmcnt": vm, "expcnt": 3, "lgkmcnt": 9}
+        counters = {"vmcnt": vm, "expcnt": 3, "lgkmcnt": 9}
+        assert waitcnt_fields(waitcnt_value(counters, "gfx9.4"), "gfx9.4") == counters
 
 
 def test_the_asm_view_has_the_results_that_the_text_names() -> None:

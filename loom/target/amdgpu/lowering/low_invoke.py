@@ -143,7 +143,7 @@ def _holds(lw: Lowering, op: Operation, predicate: Predicate) -> bool:
 
 
 def _target_usable(lw: Lowering, op: Operation, callee: Operation) -> None:
-    from loom.target.amdgpu.descriptors import SETS
+    from loom.target.amdgpu.descriptor_set.sets import SETS
 
     key = str(callee.attributes.get("descriptor_set", ""))
     generation = SETS.get(key)
