@@ -21,6 +21,7 @@ from loom.check.issues import Issue, from_error
 from loom.check.measure import Measurement, Policy, Sampler, compare, ring_size, run_alone, run_interleaved
 from loom.check.parameters import assignment, sample_count
 from loom.check.plan import MAX_SAMPLES, BenchmarkPlan, benchmarks, plan_benchmark
+from loom.check.profile import Profile, ProfileRequest
 from loom.check.tensor import Tensor
 from loom.diagnostics import ExitCode, LoomError
 from loom.ir import Module
@@ -46,8 +47,8 @@ class Request:
     bundle_dir: Path | None = None
     bundle_policy: str = "minimal"
     compile_report: bool = False
-    profile: bool = False
-    profile_counters: tuple[str, ...] = ()
+    sample_compilation: str = "once"
+    profile: ProfileRequest | None = None
 
 
 @dataclass(slots=True)
@@ -59,12 +60,14 @@ class WorkItem:
     benchmark: BenchmarkPlan
     ordinal: int
     values: list[Any]
+    compilation: str = "once"
     state: str = "planned"
     gate: SampleResult | None = None
     measurement: Measurement | None = None
     unavailable: str | None = None
     static_counts: dict[str, dict[str, int]] = field(default_factory=dict)
     data_cache: dict[str, Any] = field(default_factory=dict)
+    profile: Profile | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -74,8 +77,11 @@ class WorkItem:
 
     @property
     def candidate_id(self) -> str:
-        """A stable name of the row: benchmark, case and parameter values."""
-        text = json.dumps([self.benchmark.name, self.benchmark.case.name, self.parameters], sort_keys=True)
+        """A stable name of the row: benchmark, case, parameter values, and how it was compiled."""
+        identity: list[Any] = [self.benchmark.name, self.benchmark.case.name, self.parameters]
+        if self.compilation != "once":
+            identity.append(self.compilation)
+        text = json.dumps(identity, sort_keys=True)
         return f"{self.benchmark.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
@@ -92,7 +98,6 @@ class BenchmarkRun:
     repetitions: list[dict[str, Any]] = field(default_factory=list)
     comparisons: list[dict[str, Any]] = field(default_factory=list)
     compiles: list[dict[str, Any]] = field(default_factory=list)
-    profiles: list[dict[str, Any]] = field(default_factory=list)
     dry_run: bool = False
     bad_input: bool = False
     device_absent: bool = False
@@ -124,6 +129,7 @@ class _Workbench:
 
     def gate(self, item: WorkItem) -> bool:
         """Run the sample once with its expectations; nothing is measured where it fails."""
+        self.choose(item)
         item.gate = run_sample(
             item.benchmark.case, item.ordinal, item.values, self.executor, self.files, self.options.config, self.module
         )
@@ -136,8 +142,12 @@ class _Workbench:
 
     def _entries(self, item: WorkItem) -> list[CompiledEntry]:
         compiled: Mapping[str, CompiledEntry] = getattr(self.executor, "compiled", {})
-        names = {launch.kernel for launch in item.gate.launches} if item.gate is not None else set()
+        names = {launch.entry for launch in item.gate.launches} if item.gate is not None else set()
         return [entry for name, entry in compiled.items() if name in names or name.startswith("call.")]
+
+    def choose(self, item: WorkItem) -> None:
+        """Have kernels compiled as the item asks: once, or for the sample's values."""
+        self.executor.specialize = item.compilation == "per_sample"
 
     def can_time(self) -> str | None:
         """Why this device gives no time, or None where it does."""
@@ -158,6 +168,7 @@ class _Workbench:
         import time
 
         def repetition(number: int) -> int | None:
+            self.choose(item)
             scope = ring[number % count]
             scope.launches.clear()
             start = time.perf_counter_ns()
@@ -172,6 +183,25 @@ class _Workbench:
             return elapsed if self.executor.identity().get("timing") == "host" else None
 
         return Sampler(self.request.policy, repetition)
+
+    def profile(self, item: WorkItem) -> None:
+        """Replay one batch of a gated item, apart from what was timed, and keep what the device counts."""
+        request = self.request.profile
+        if request is None:
+            return
+        item.profile = Profile(request, self.request.policy.batch_size)
+        if not item.profile.begin(self.executor.identity()):
+            return
+        self.choose(item)
+        scope = self._prepared(item)
+        try:
+            for _ in range(self.request.policy.batch_size):
+                for op in item.benchmark.case.actions:
+                    scope.act(op)
+        except LoomError as failure:
+            item.profile.fail(failure)
+            return
+        item.profile.finish(scope.launches)
 
     def _prepared(self, item: WorkItem) -> Scope:
         scope = Scope(self.executor, self.files, self.options.config, self.module)
@@ -324,8 +354,10 @@ def _items(plans: list[BenchmarkPlan], request: Request, run: BenchmarkRun) -> N
             run.bad_input = True
             continue
         ordinals = [request.sample] if request.sample >= 0 else range(min(count, request.max_samples))
+        modes = ("once", "per_sample") if request.sample_compilation == "both" else (request.sample_compilation,)
         for ordinal in ordinals:
-            run.items.append(WorkItem(len(run.items), plan, ordinal, assignment(domains, ordinal)))
+            for mode in modes:
+                run.items.append(WorkItem(len(run.items), plan, ordinal, assignment(domains, ordinal), mode))
 
 
 def run_benchmarks(
@@ -361,6 +393,7 @@ def run_benchmarks(
         except LoomError as failure:
             run.failures.extend(from_error(failure, "execution"))
         for item in passed:
+            bench.profile(item)
             bench.bundle(item)
         _collect(bench, run, request)
     finally:
@@ -390,11 +423,12 @@ def _gate_all(
 
 
 def _collect(bench: _Workbench, run: BenchmarkRun, request: Request) -> None:
-    """Rows about compiles and, on request, executed instruction counts."""
+    """Rows about compiles."""
     compiled: Mapping[str, CompiledEntry] = getattr(bench.executor, "compiled", {})
     for name, entry in compiled.items():
         row: dict[str, Any] = {
-            "kernel": name,
+            "kernel": entry.kernel if "#" in name else name,
+            "sample_compilation": "per_sample" if "#" in name else "once",
             "artifact_sha256": hashlib.sha256(entry.code_object).hexdigest(),
             "code_object_bytes": len(entry.code_object),
             "static_instruction_counts": dict(entry.static_counts),
@@ -402,18 +436,3 @@ def _collect(bench: _Workbench, run: BenchmarkRun, request: Request) -> None:
         if request.compile_report:
             row["report"] = entry.report
         run.compiles.append(row)
-    if not request.profile:
-        return
-    for item in run.items:
-        for launch in item.gate.launches if item.gate is not None else []:
-            counts = dict(launch.counts) if launch.counts is not None else {}
-            if request.profile_counters:
-                counts = {key: value for key, value in counts.items() if key in request.profile_counters}
-            run.profiles.append(
-                {
-                    "candidate_id": item.candidate_id,
-                    "kernel": launch.kernel,
-                    "source": "executed instruction counts" if counts else "unavailable",
-                    "counters": counts,
-                }
-            )

@@ -17,6 +17,7 @@ def _work_item(item: WorkItem, run: BenchmarkRun) -> dict[str, Any]:
         "work_item_index": item.index,
         "state": item.state,
         "policy": run.policy.to_json(),
+        "sample_compilation": item.compilation,
         "sample": {"sample_ordinal": item.ordinal, "parameters": item.parameters},
         "launches": [launch.to_json() for launch in item.gate.launches] if item.gate is not None else [],
         "data_cache": item.data_cache,
@@ -32,6 +33,8 @@ def _work_item(item: WorkItem, run: BenchmarkRun) -> dict[str, Any]:
         record["stop_reason"] = "unavailable"
     if item.gate is not None and item.gate.issues:
         record["failure"] = {"entry": item.gate.issues[0].to_json(), "issue_count": len(item.gate.issues)}
+    if item.profile is not None:
+        record["profile_replay"] = item.profile.replay()
     evidence = _compiler_evidence(item)
     if evidence:
         record["compiler_evidence"] = evidence
@@ -99,18 +102,23 @@ def snapshot(run: BenchmarkRun) -> dict[str, Any]:
         "failures": [issue.to_json() for issue in run.failures],
         "repetitions": run.repetitions,
         "comparisons": run.comparisons,
-        "profiles": run.profiles,
+        "profiles": [
+            {"candidate_id": item.candidate_id, **launch}
+            for item in run.items
+            if item.profile
+            for launch in item.profile.launches
+        ],
     }
 
 
 def rows(run: BenchmarkRun) -> Iterator[dict[str, Any]]:
-    """The run as rows, each with its ``kind`` and the ``run_id``."""
+    """The run as rows, each with the ``run_id`` and its kind: in ``row``, as the public tool does, and in ``kind``."""
     document = snapshot(run)
     identity = json.dumps([document["summary"], document["benchmarks"]], sort_keys=True)
     run_id = hashlib.sha256(identity.encode()).hexdigest()[:16]
 
     def row(kind: str, **content: Any) -> dict[str, Any]:
-        return {"kind": kind, "run_id": run_id, **content}
+        return {"row": kind, "kind": kind, "run_id": run_id, **content}
 
     yield row("run", schema=SCHEMA, module=run.module)
     yield row("plan", work_item_count=len(run.items), policy=run.policy.to_json(), dry_run=run.dry_run)
@@ -129,20 +137,33 @@ def rows(run: BenchmarkRun) -> Iterator[dict[str, Any]]:
         yield row("benchmark.repetition", **repetition)
     for comparison in run.comparisons:
         yield row("comparison", **comparison)
-    for profile in run.profiles:
-        yield row("profile_summary", **{key: value for key, value in profile.items() if key != "counters"})
-        for name, value in profile["counters"].items():
-            yield row(
-                "profile_counter",
-                candidate_id=profile["candidate_id"],
-                kernel=profile["kernel"],
-                name=name,
-                value=value,
-            )
+    for index, item in enumerate(run.items):
+        yield from (row(kind, **content) for kind, content in _profile_rows(item, index))
     for failure in document["failures"]:
         content = {key: value for key, value in failure.items() if key != "kind"}
         yield row("failure", issue_kind=failure["kind"], **content)
     yield row("summary", **document["summary"])
+
+
+def _profile_rows(item: WorkItem, index: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """One ``profile_replay`` row, then what it found: of each kind a row with its state, then a row an entry."""
+    profile = item.profile
+    if profile is None:
+        return
+    common = {
+        "candidate_id": item.candidate_id,
+        "candidate_index": index,
+        "sample_id": f"{item.benchmark.case.name}#{item.ordinal}",
+        "work_item_index": item.index,
+        "benchmark": item.benchmark.name,
+        "case": item.benchmark.case.name,
+        "batch_size": profile.batch_size,
+    }
+    yield "profile_replay", {**common, "profile_replay": profile.replay()}
+    for summary in profile.summaries():
+        yield "profile_summary", {**common, "profile_summary": summary}
+    for counter in profile.counters():
+        yield "profile_counter", {**common, "counter": counter}
 
 
 def jsonl(run: BenchmarkRun) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from loom.check.executor import (
     target_surroundings,
 )
 from loom.check.requirements import Surroundings, host_memory_bytes
+from loom.check.specialize import bind_launch, specialized_key
 from loom.check.tensor import Tensor, empty
 from loom.diagnostics import Diagnostic, ExitCode, LoomError, error
 from loom.ir import BufferType, IntegerType, Module, Operation, Type, VectorType
@@ -85,6 +87,7 @@ class DeviceExecutor:
         self.device = device
         self.name = device.name
         self.events: dict[str, int] = {}
+        self.specialize = False
         self.compiled: dict[str, CompiledEntry] = {}
         self.facts = facts_of_target(options.target)
         self._wrapped: dict[str, tuple[Module, str]] = {}
@@ -123,19 +126,28 @@ class DeviceExecutor:
         for kernel in compilation.kernels:
             self.compiled[kernel.symbol] = _entry(compilation, kernel, executable)
 
-    def entry(self, symbol: str) -> CompiledEntry:
-        """The loaded kernel of a symbol, compiled on first use."""
-        found = self.compiled.get(symbol)
-        if found is None:
-            found = self.compiled[symbol] = self.compile(self.module, symbol, self.options.target)
-        return found
+    def entry(self, kernel: Operation, workload: Sequence[Array], arguments: Sequence[Value]) -> str:
+        """Key of the loaded kernel in :attr:`compiled`, compiled on first use: once for all values, or, where
+        :attr:`specialize` is set, once for each set of scalar values."""
+        symbol = kernel.symbol or ""
+        if not self.specialize or kernel.name != "kernel.def":
+            if symbol not in self.compiled:
+                self.compiled[symbol] = self.compile(self.module, symbol, self.options.target)
+            return symbol
+        key = specialized_key(symbol, workload, arguments)
+        if key not in self.compiled:
+            module = next(m for m in (self.module, *self.options.libraries) if m.symbol(symbol) is kernel).clone()
+            bind_launch(module, symbol, workload, arguments)
+            self.compiled[key] = self.compile(module, symbol, self.options.target)
+        return key
 
     # --- launching ----------------------------------------------------------------------------------------------------
 
     def launch(self, op: Operation, workload: Sequence[Array], arguments: Sequence[Value]) -> LaunchRecord:
         """Compile and launch a kernel; tensors are copied to the device and back."""
         kernel = find_callee(self.module, self.options.libraries, op, str(op.attributes["callee"]), KERNELS)
-        entry = self.entry(kernel.symbol or "")
+        key = self.entry(kernel, workload, arguments)
+        entry = self.compiled[key]
         geometry = self._geometry(kernel, workload, entry)
         parameters: list[Type | None]
         if kernel.name == "kernel.def":
@@ -148,7 +160,7 @@ class DeviceExecutor:
             if not record_event(failure, self.options, self.events):
                 raise
             return LaunchRecord(
-                kernel.symbol or "?", plain_numbers(workload), geometry.workgroups, geometry.workgroup_size
+                kernel.symbol or "?", plain_numbers(workload), geometry.workgroups, geometry.workgroup_size, entry=key
             )
         return LaunchRecord(
             kernel.symbol or "?",
@@ -157,6 +169,7 @@ class DeviceExecutor:
             geometry.workgroup_size,
             outcome.counts.to_json() if outcome.counts is not None else None,
             outcome.duration_ns,
+            key,
         )
 
     def _geometry(self, kernel: Operation, workload: Sequence[Array], entry: CompiledEntry) -> Geometry:
@@ -189,11 +202,12 @@ class DeviceExecutor:
                 kernarg,
                 geometry.dynamic_storage,
             )
+            if isinstance(outcome, Faulted):
+                placed.abandon()
+                raise FaultError(outcome.fault, op)
             placed.read_back()
         finally:
             placed.release()
-        if isinstance(outcome, Faulted):
-            raise FaultError(outcome.fault, op)
         return outcome
 
     def _pack(
@@ -309,6 +323,11 @@ class _Placement:
         for storage, buffer in self.buffers.values():
             if storage.size:
                 storage.data[:] = np.frombuffer(self.device.read(buffer, 0, storage.size), np.uint8)
+
+    def abandon(self) -> None:
+        """Read back what can be read after a fault; a device that no longer answers must not hide the fault."""
+        with suppress(LoomError):
+            self.read_back()
 
     def release(self) -> None:
         for _, buffer in self.buffers.values():

@@ -31,6 +31,8 @@ class LaunchRecord:
     workgroup_size: tuple[int, int, int]
     counts: Mapping[str, Any] | None = None
     duration_ns: int | None = None
+    entry: str = ""
+    """Key of the compiled kernel among those of the executor; empty where nothing is compiled."""
 
     def to_json(self) -> dict[str, Any]:
         """The launch as plain JSON values."""
@@ -49,6 +51,8 @@ class Executor(Protocol):
 
     name: str
     events: dict[str, int]
+    specialize: bool
+    """Whether a kernel is compiled anew for the scalar values of each launch, as facts; else once for all."""
 
     def launch(self, op: Operation, workload: Sequence[Array], arguments: Sequence[Value]) -> LaunchRecord:
         """Perform a ``kernel.launch``; tensors are written in place. Raises :class:`LoomError` for faults and
@@ -154,6 +158,7 @@ class ReferenceExecutor:
         self.module = module
         self.options = options
         self.events: dict[str, int] = {}
+        self.specialize = False  # nothing is compiled: the interpreter sees concrete values anyway
         self.facts = facts_of_target(options.target)
 
     def interpreter(self) -> Interpreter:

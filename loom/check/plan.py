@@ -139,13 +139,13 @@ def _add_parameter(plan: CasePlan, op: Operation, seen: set[str]) -> None:
     try:
         domain = _domain(op)
     except (ParameterError, ValueError, OverflowError) as problem:
-        plan.issues.append(_planning(op, "CHECK/002", f"parameter without values: {problem}"))
+        plan.issues.append(_planning(op, "CHECK/005", f"parameter without values: {problem}"))
         return
     name = op.attributes.get("name")
     label = str(name) if isinstance(name, str) else None
     if label is not None:
         if label in seen:
-            plan.issues.append(_planning(op, "CHECK/003", f"a second parameter is named '{label}'"))
+            plan.issues.append(_planning(op, "CHECK/004", f"a second parameter is named '{label}'"))
         seen.add(label)
     plan.parameters.append(Parameter(op, domain, label))
 
@@ -158,14 +158,11 @@ def _check_phases(plan: CasePlan) -> None:
             plan.issues.append(
                 _planning(
                     op,
-                    "CHECK/004",
+                    "CHECK/008",
                     f"'{op.name}' depends on the result of a call: values are made before all calls",
                     "use the result in expectations or as an argument of a later call",
                 )
             )
-            continue
-        if op.name in ("check.tensor.view", "check.generate.random.uniform"):
-            continue
 
 
 @dataclass(slots=True)
@@ -196,7 +193,7 @@ def plan_benchmark(op: Operation, module: Module) -> BenchmarkPlan | Issue:
     case_name = str(op.attributes["case"])
     case = module.symbol(case_name)
     if case is None or case.name != "check.case":
-        return _planning(op, "CHECK/005", f"'@{case_name}' is not a check.case of this module")
+        return _planning(op, "CHECK/009", f"'@{case_name}' is not a check.case of this module")
     plan = plan_case(case)
     name = op.attributes.get("sym_name")
     benchmark = BenchmarkPlan(op, str(name) if name else default_benchmark_name(case_name), plan)
@@ -209,7 +206,7 @@ def plan_benchmark(op: Operation, module: Module) -> BenchmarkPlan | Issue:
             benchmark.issues.append(
                 _planning(
                     op,
-                    "CHECK/006",
+                    "CHECK/002",
                     f"case '@{case_name}' has no parameter named '{key}'",
                     f"parameters that can be assigned: {known}",
                 )
@@ -218,7 +215,7 @@ def plan_benchmark(op: Operation, module: Module) -> BenchmarkPlan | Issue:
         try:
             benchmark.pinned[position] = plan.parameters[position].domain.find(value)
         except (ParameterError, TypeError) as problem:
-            benchmark.issues.append(_planning(op, "CHECK/007", f"parameter '{key}': {problem}"))
+            benchmark.issues.append(_planning(op, "CHECK/003", f"parameter '{key}': {problem}"))
     return benchmark
 
 

@@ -69,14 +69,14 @@ def plan_scenario(op: Operation) -> ScenarioPlan:
             plan.issues.append(
                 Issue(
                     "planning",
-                    "CHECK/008",
+                    "CHECK/001",
                     f"'{inner.name}' has no place in the configuration of a scenario",
                     inner.location,
                     "it holds check.literal, check.entropy.fork and check.entropy.read; tensors belong to trials",
                 )
             )
     if not plan.trials:
-        plan.issues.append(Issue("planning", "CHECK/009", f"scenario '@{plan.name}' has no trial", op.location))
+        plan.issues.append(Issue("planning", "CHECK/007", f"scenario '@{plan.name}' has no trial", op.location))
     return plan
 
 
@@ -84,7 +84,7 @@ def _check_trial(plan: ScenarioPlan, trial: Operation) -> None:
     terminator = trial.body().last
     if terminator is None or terminator.name not in ("check.compare", "check.invoke"):
         plan.issues.append(
-            Issue("planning", "CHECK/009", "a trial ends in check.compare or check.invoke", trial.location)
+            Issue("planning", "CHECK/007", "a trial ends in check.compare or check.invoke", trial.location)
         )
 
 

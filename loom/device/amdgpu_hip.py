@@ -5,6 +5,9 @@ Function names, enumerators and the layout of ``hipDeviceProp_t``'s head are tho
 API and event API, HIP 5 to 7). Kernel arguments are passed as one packed segment with
 ``HIP_LAUNCH_PARAM_BUFFER_POINTER``; the
 runtime fills the hidden arguments behind it. The library is ``libamdhip64.so``, or what ``LOOM_HIP_LIBRARY`` names.
+
+A kernel that never ends cannot be stopped from outside: after ``LOOM_HIP_TIMEOUT`` seconds the launch is a fault and
+the device is given up, since every further call would wait for that kernel.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import ctypes
 import ctypes.util
 import hashlib
 import os
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,6 +33,13 @@ from loom.device.protocol import (
 from loom.diagnostics import ExitCode, error
 
 LIBRARY_VARIABLE = "LOOM_HIP_LIBRARY"
+TIMEOUT_VARIABLE = "LOOM_HIP_TIMEOUT"
+
+#: Seconds that a launch may take where the environment says nothing.
+DEFAULT_TIMEOUT = 60.0
+
+#: Seconds of polling without a pause; then longer and longer pauses, up to a millisecond.
+_SPIN, _LONGEST_PAUSE = 0.001, 0.001
 _LIBRARY_NAMES = ("libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5")
 
 #: ``hipMemcpyKind``.
@@ -40,6 +51,7 @@ LAUNCH_PARAM_BUFFER_SIZE = 0x02
 LAUNCH_PARAM_END = 0x03
 
 HIP_SUCCESS = 0
+HIP_ERROR_NOT_READY = 600
 
 #: Room for ``hipDeviceProp_t``; the structure has grown from release to release and stays below this.
 PROPERTIES_BYTES = 8192
@@ -76,7 +88,7 @@ SIGNATURES: dict[str, tuple[Any, ...]] = {
     "hipDeviceSynchronize": (),
     "hipEventCreate": (ctypes.POINTER(_P),),
     "hipEventRecord": (_P, _P),
-    "hipEventSynchronize": (_P,),
+    "hipEventQuery": (_P,),
     "hipEventElapsedTime": (ctypes.POINTER(ctypes.c_float), _P, _P),
     "hipEventDestroy": (_P,),
 }
@@ -145,12 +157,15 @@ class HipDevice:
             ) from None
         self._path = path
         self._ordinal = ordinal
-        self._call("hipInit", 0)
-        self._call("hipSetDevice", ordinal)
         self._events: list[Mapping[str, Any]] = []
         self._modules: list[ctypes.c_void_p] = []
         self._allocated: dict[int, DeviceBuffer] = {}
         self._closed = False
+        self._timeout = _timeout()
+        self._lost: str | None = None
+        self._failed = False
+        self._call("hipInit", 0)
+        self._call("hipSetDevice", ordinal)
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
@@ -162,6 +177,8 @@ class HipDevice:
         return text.decode(errors="replace") if text else f"error {status}"
 
     def _call(self, name: str, *arguments: Any) -> None:
+        if self._lost is not None:
+            raise error(f"the device is lost: {self._lost}", "DEVICE/016", exit_code=ExitCode.UNAVAILABLE)
         status = self._status(name, *arguments)
         if status != HIP_SUCCESS:
             raise error(f"{name} failed: {self._describe(status)}", "DEVICE/010", exit_code=ExitCode.UNAVAILABLE)
@@ -214,7 +231,11 @@ class HipDevice:
 
     def free(self, buffer: DeviceBuffer) -> None:
         """Release device memory."""
-        if self._allocated.pop(buffer.address, None) is not None:
+        if self._allocated.pop(buffer.address, None) is None or self._lost is not None:
+            return
+        if self._failed:  # the error of a kernel sticks to every later call and is known already
+            self._status("hipFree", ctypes.c_void_p(buffer.address))
+        else:
             self._call("hipFree", ctypes.c_void_p(buffer.address))
 
     def launch(
@@ -251,17 +272,35 @@ class HipDevice:
             if status != HIP_SUCCESS:
                 return Faulted(Fault("launch_refused", self._describe(status), kernel))
             self._call("hipEventRecord", stop, None)
-            status = self._status("hipEventSynchronize", stop)
+            status = self._wait(stop)
+            if status == HIP_ERROR_NOT_READY:
+                self._lost = f"kernel '{kernel}' did not end within {self._timeout:g} seconds"
+                return Faulted(Fault("timeout", f"not finished after {self._timeout:g} seconds", kernel))
             if status != HIP_SUCCESS:
+                self._failed = True
                 return Faulted(Fault("device_error", self._describe(status), kernel))
             elapsed = ctypes.c_float(0.0)
             self._call("hipEventElapsedTime", ctypes.byref(elapsed), start, stop)
         finally:
-            self._status("hipEventDestroy", start)
-            self._status("hipEventDestroy", stop)
+            if self._lost is None:
+                self._status("hipEventDestroy", start)
+                self._status("hipEventDestroy", stop)
         duration = round(elapsed.value * 1e6)
         self._events.append({"kernel": kernel, "duration_ns": duration})
         return Completed(None, duration)
+
+    def _wait(self, event: ctypes.c_void_p) -> int:
+        """Poll until the event is reached; ``HIP_ERROR_NOT_READY`` where that took too long."""
+        start = time.monotonic()
+        pause = 1e-5
+        while True:
+            status = self._status("hipEventQuery", event)
+            waited = time.monotonic() - start
+            if status != HIP_ERROR_NOT_READY or waited > self._timeout:
+                return status
+            if waited > _SPIN:
+                time.sleep(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
 
     @property
     def events(self) -> Sequence[Mapping[str, Any]] | None:
@@ -286,15 +325,31 @@ class HipDevice:
         return record
 
     def close(self) -> None:
-        """Free what is left and unload the modules."""
+        """Free what is left and unload the modules; a device that refuses, or is lost, is left as it is."""
         if self._closed:
             return
         self._closed = True
-        for buffer in list(self._allocated.values()):
-            self.free(buffer)
-        for module in self._modules:
-            self._status("hipModuleUnload", module)
+        if self._lost is None:
+            for buffer in self._allocated.values():
+                self._status("hipFree", ctypes.c_void_p(buffer.address))
+            for module in self._modules:
+                self._status("hipModuleUnload", module)
+        self._allocated.clear()
         self._modules.clear()
+
+
+def _timeout() -> float:
+    """Seconds that a launch may take. Raises ``DEVICE/017`` for a value that is no positive number."""
+    text = os.environ.get(TIMEOUT_VARIABLE)
+    if not text:
+        return DEFAULT_TIMEOUT
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise error(f"{TIMEOUT_VARIABLE}='{text}' is no positive number of seconds", "DEVICE/017")
+    return seconds
 
 
 def explicit_size(kernel: KernelInfo, given: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loom.device.protocol import Completed, Device, DeviceBuffer, Faulted, KernelArgument, KernelInfo, Outcome
-from loom.diagnostics import ExitCode, error
+from loom.diagnostics import ExitCode, LoomError, error
 from loom.raising.buffers import ELEMENT_TYPES, TypedBuffer, parse_number
 
 
@@ -193,11 +193,24 @@ def execute(
         outcome = device.launch(
             executable, kernel, tuple(workgroups), tuple(workgroup_size), bytes(kernarg), dynamic_lds
         )
-        results = tuple(argument.with_data(device.read(buffer)[: len(argument.data)]) for buffer, argument in held)
+        results = _read_back(device, held, isinstance(outcome, Faulted))
     finally:
         for buffer, _ in held:
             device.free(buffer)
     return Execution(results, outcome, bytes(kernarg))
+
+
+def _read_back(
+    device: Device, held: Sequence[tuple[DeviceBuffer, TypedBuffer]], faulted: bool
+) -> tuple[TypedBuffer, ...]:
+    """The buffers after the launch. After a fault a device may answer no more: they then stay as they were given, so
+    that the fault is what is reported."""
+    try:
+        return tuple(argument.with_data(device.read(buffer)[: len(argument.data)]) for buffer, argument in held)
+    except LoomError:
+        if not faulted:
+            raise
+        return tuple(argument for _, argument in held)
 
 
 def require_completed(execution: Execution) -> Completed:

@@ -13,6 +13,7 @@ from loom.tools.iree_test_loom import add_shared_arguments, open_executor, run_o
 
 if TYPE_CHECKING:
     from loom.check.benchmark import BenchmarkRun, Request
+    from loom.check.profile import ProfileRequest
 
 DESCRIPTION = """Measure the benchmarks of a Loom module. A benchmark runs its correctness case first and is measured
 only
@@ -37,15 +38,27 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add("--stable-p90-to-p50-ppm", type=int, default=0, metavar="PPM", help="go on until p90 is this near the median")
     add("--input-ring-count", type=int, default=0, metavar="N", help="input sets used in turn (0: by size)")
     add("--input-ring-min-bytes", type=int, default=33554432, metavar="BYTES")
-    add("--sample-compilation", choices=("once",), default="once", help="kernels are compiled once for all samples")
+    add(
+        "--sample-compilation",
+        choices=("once", "per_sample", "both"),
+        default="once",
+        help="compile kernels once for all samples, for each sample with its values as facts, or measure both ways",
+    )
     add("--compare", default=None, metavar="@A,@B", help="benchmarks to compare; the first is the baseline")
     add("--interleave", default="round_robin", metavar="ABABA|round_robin", help="order of batches when comparing")
     add("--repetitions", type=int, default=2, metavar="N", help="times a comparison is repeated")
     add("--require-measurement", action="store_true", help="exit 3 where a time is unavailable")
-    add("--profile-final-batch", action="store_true", help="add executed instruction counts of the gate's launches")
-    add("--profile-data", default=None, metavar="KIND", help="counters: the only data this tool collects")
-    add("--profile-counter", action="append", default=[], metavar="NAME", help="only these counters")
-    add("--profile-artifacts-dir", default=None, metavar="DIR", help="write profile rows there as JSON")
+    add(
+        "--profile-final-batch",
+        nargs="?",
+        const="true",
+        choices=("true", "false"),
+        default=None,
+        help="replay one batch under the device's counters (implied by the other profile flags)",
+    )
+    add("--profile-data", default=None, metavar="FAMILY,..", help="families of profiling data, such as counters")
+    add("--profile-counter", action="append", default=[], metavar="NAME", help="only these counters (repeat)")
+    add("--profile-artifacts-dir", default=None, metavar="DIR", help="write the replays there as JSON")
     add("--artifact-bundle-dir", default=None, metavar="DIR", help="write a folder of artifacts for each row")
     add("--artifact-bundle-policy", choices=("minimal", "debug", "full"), default="minimal")
     add("--artifact-manifest", choices=("none", "summary", "details", "analysis"), default="none")
@@ -81,8 +94,10 @@ def _request(args: argparse.Namespace) -> Request:
             interleave_order(args.interleave, len(compared))
         except ValueError as problem:
             raise error(f"--interleave: {problem}", "TOOL/001") from None
-    if args.profile_data not in (None, "counters"):
-        raise error(f"--profile-data: '{args.profile_data}' is not collected", "TOOL/001", hint="use counters")
+        if args.benchmark or args.case:
+            raise error("--compare names the benchmarks itself: leave --benchmark and --case out", "TOOL/001")
+        if args.sample_compilation == "both":
+            raise error("--compare takes one --sample-compilation, once or per_sample", "TOOL/001")
     policy = Policy(
         args.measure,
         args.iterations,
@@ -109,9 +124,25 @@ def _request(args: argparse.Namespace) -> Request:
         Path(args.artifact_bundle_dir) if args.artifact_bundle_dir else None,
         args.artifact_bundle_policy,
         args.compile_report != "none" or args.artifact_manifest != "none",
-        bool(args.profile_final_batch or args.profile_data or args.profile_counter or args.profile_artifacts_dir),
-        tuple(args.profile_counter),
+        args.sample_compilation,
+        _profile(args),
     )
+
+
+def _profile(args: argparse.Namespace) -> ProfileRequest | None:
+    """What is to be profiled; None where nothing was asked for, or ``--profile-final-batch=false`` forbids it."""
+    from loom.check.profile import DEFAULT_FAMILIES, FAMILIES, ProfileRequest
+
+    named = [word.strip() for word in (args.profile_data or "").split(",") if word.strip()]
+    for word in named:
+        if word not in FAMILIES:
+            raise error(
+                f"--profile-data: there is no family '{word}'", "TOOL/001", hint=f"families: {', '.join(FAMILIES)}"
+            )
+    asked = args.profile_data or args.profile_counter or args.profile_artifacts_dir
+    if args.profile_final_batch == "false" or not (args.profile_final_batch or asked):
+        return None
+    return ProfileRequest(tuple(named) or DEFAULT_FAMILIES, tuple(args.profile_counter))
 
 
 def _write(outcome: BenchmarkRun, args: argparse.Namespace) -> None:
@@ -120,7 +151,16 @@ def _write(outcome: BenchmarkRun, args: argparse.Namespace) -> None:
     text = jsonl(outcome) if args.output_format == "jsonl" else json_text(snapshot(outcome))
     write_output(args.output, text)
     if args.profile_artifacts_dir:
-        write_output(f"{args.profile_artifacts_dir}/profiles.json", json_text(outcome.profiles))
+        replays = [
+            {
+                "candidate_id": item.candidate_id,
+                "profile_replay": item.profile.replay(),
+                "launches": item.profile.launches,
+            }
+            for item in outcome.items
+            if item.profile is not None
+        ]
+        write_output(f"{args.profile_artifacts_dir}/profiles.json", json_text(replays))
 
 
 def run(argv: Sequence[str]) -> int:
@@ -131,12 +171,14 @@ def run(argv: Sequence[str]) -> int:
     request = _request(args)
     from loom.check.benchmark import BenchmarkRun, run_benchmarks
     from loom.check.issues import from_error
+    from loom.ir.verifier import verify
     from loom.text import parse_module
 
     name = "<stdin>" if args.file == "-" else args.file
     try:
         options = run_options(args)
         module = parse_module(read_text(args.file), name)
+        verify(module)
     except LoomError as failure:
         broken = BenchmarkRun(name, request.policy)
         broken.failures.extend(from_error(failure, "planning"))

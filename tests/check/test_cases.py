@@ -143,7 +143,7 @@ check.case @good {
     assert document["exit_code"] == 1
     assert document["planning_issue_count"] == 2
     assert [issue["details"]["case"] for issue in document["planning_issues"]] == ["bad", "twice_named"]
-    assert [issue["code"] for issue in document["planning_issues"]] == ["CHECK/002", "CHECK/003"]
+    assert [issue["code"] for issue in document["planning_issues"]] == ["CHECK/005", "CHECK/004"]
     assert document["sample_count"] == 1
 
 

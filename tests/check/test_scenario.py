@@ -126,5 +126,5 @@ check.scenario @s {
 """
     )
     document = run_text(text)
-    assert document["planning_issues"][0]["code"] == "CHECK/008"
+    assert document["planning_issues"][0]["code"] == "CHECK/001"
     assert document["exit_code"] == 1

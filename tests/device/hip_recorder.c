@@ -51,7 +51,7 @@ int hipModuleLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsign
 int hipDeviceSynchronize(void) { return call("hipDeviceSynchronize", 0, 0); }
 int hipEventCreate(void **event) { CALL("hipEventCreate", W(event)); }
 int hipEventRecord(void *event, void *stream) { CALL("hipEventRecord", W(event), W(stream)); }
-int hipEventSynchronize(void *event) { CALL("hipEventSynchronize", W(event)); }
+int hipEventQuery(void *event) { CALL("hipEventQuery", W(event)); }
 int hipEventElapsedTime(float *ms, void *start, void *stop) { CALL("hipEventElapsedTime", W(ms), W(start), W(stop)); }
 int hipEventDestroy(void *event) { CALL("hipEventDestroy", W(event)); }
 const char *hipGetErrorString(int status) { return status == 719 ? "unspecified launch failure" : "recorded error"; }

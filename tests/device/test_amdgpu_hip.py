@@ -217,7 +217,7 @@ def test_saxpy_runs_through_the_library(recorder: Recorder) -> None:
     assert recorder.names == [
         "hipInit", "hipSetDevice", "hipModuleLoadData", "hipMalloc", "hipMalloc", "hipMemcpy", "hipMemcpy",
         "hipModuleGetFunction", "hipEventCreate", "hipEventCreate", "hipEventRecord", "hipModuleLaunchKernel",
-        "hipEventRecord", "hipEventSynchronize", "hipEventElapsedTime", "hipEventDestroy", "hipEventDestroy",
+        "hipEventRecord", "hipEventQuery", "hipEventElapsedTime", "hipEventDestroy", "hipEventDestroy",
         "hipMemcpy", "hipFree", "hipFree", "hipModuleUnload",
     ]  # fmt: skip
     launch = dict(recorder.calls)["hipModuleLaunchKernel"]
@@ -236,7 +236,7 @@ def test_identity(recorder: Recorder) -> None:
 
 def test_a_failing_kernel_is_a_fault(recorder: Recorder) -> None:
     device = HipDevice()
-    recorder.fail["hipEventSynchronize"] = 719
+    recorder.fail["hipEventQuery"] = 719
     outcome, _ = saxpy(device, recorder, 8, 1)
     assert isinstance(outcome, Faulted)
     assert (outcome.fault.kind, outcome.fault.message) == ("device_error", "unspecified launch failure")
@@ -331,3 +331,66 @@ def test_dispatches_are_timed_by_device_events(recorder: Recorder) -> None:
     assert item["measurement"]["clock"] == "device_events"
     assert item["timing_ns"]["p50"] == 250_000.0
     assert item["data_cache"]["input_ring_count"] == 2
+
+
+def case_document(recorder: Recorder, text: str) -> dict[str, Any]:
+    """The ``loom.test.v0`` document of a module's cases on the device, with its exit code."""
+    import loom.target
+    from loom.check.device_executor import open_executor
+    from loom.check.execute import Files
+    from loom.check.executor import RunOptions
+    from loom.check.testing import run_tests
+    from loom.text import parse_module
+
+    loom.target.register_targets()
+    module = parse_module(text, "case.loom")
+    options = RunOptions()
+    run = run_tests(module, lambda: open_executor("amdgpu-hip", module, options), options, Files(HERE, HERE))
+    return {**run.to_json(), "exit_code": int(run.exit_code)}
+
+
+def check_faulted(document: dict[str, Any], code: str) -> list[dict[str, Any]]:
+    """Every one of the four samples is there; the first failed with ``code`` at the launch."""
+    assert (document["schema"], document["sample_count"], document["exit_code"]) == ("loom.test.v0", 4, 1)
+    first = document["samples"][0]
+    assert (first["passed"], [issue["code"] for issue in first["issues"]]) == (False, [code])
+    assert first["issues"][0]["kind"] == "execution"
+    assert first["issues"][0]["location"] == {"file": "case.loom", "line": 30, "column": 3}
+    return list(document["samples"])
+
+
+def test_a_fault_is_an_issue_although_the_device_answers_no_more(recorder: Recorder) -> None:
+    """After a failed kernel HIP gives the same error to every call: copies and frees must not hide the fault."""
+    answer = recorder.on_hipModuleLaunchKernel
+
+    def launch(*arguments: int) -> int:
+        recorder.fail |= dict.fromkeys(("hipEventQuery", "hipMemcpy", "hipMalloc", "hipFree", "hipModuleUnload"), 719)
+        return answer(*arguments)
+
+    recorder.on_hipModuleLaunchKernel = launch  # type: ignore[method-assign]
+    samples = check_faulted(case_document(recorder, AXPY.read_text()), "FAULT/device_error")
+    assert "kernel 'axpy' faulted: unspecified launch failure" in samples[0]["issues"][0]["message"]
+    assert [issue["code"] for sample in samples[1:] for issue in sample["issues"]] == ["DEVICE/010"] * 3
+
+
+def test_a_kernel_that_never_ends_is_an_issue(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The event is never reached: the launch is a fault in time, and no later call waits for the device."""
+    monkeypatch.setenv("LOOM_HIP_TIMEOUT", "0.02")
+    recorder.fail["hipEventQuery"] = 600  # hipErrorNotReady
+    samples = check_faulted(case_document(recorder, AXPY.read_text()), "FAULT/timeout")
+    assert "not finished after 0.02 seconds" in samples[0]["issues"][0]["message"]
+    assert [issue["code"] for sample in samples[1:] for issue in sample["issues"]] == ["DEVICE/016"] * 3
+    last = max(place for place, name in enumerate(recorder.names) if name == "hipEventQuery")
+    assert not {"hipFree", "hipEventDestroy", "hipModuleUnload", "hipMemcpy"} & set(recorder.names[last:])
+    monkeypatch.setenv("LOOM_HIP_TIMEOUT", "soon")
+    with pytest.raises(LoomError, match="LOOM_HIP_TIMEOUT='soon' is no positive number"):
+        HipDevice()
+
+
+def test_a_slow_kernel_is_waited_for(recorder: Recorder) -> None:
+    polls = iter([600] * 5)
+    recorder.on_hipEventQuery = lambda event: next(polls, 0)  # type: ignore[attr-defined]
+    outcome, values = saxpy(HipDevice(), recorder, 8, 1)
+    assert isinstance(outcome, Completed)
+    assert values.tolist() == [2.0 * i + 3.0 for i in range(8)]
+    assert recorder.names.count("hipEventQuery") == 6

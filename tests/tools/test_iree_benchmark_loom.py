@@ -85,18 +85,22 @@ def test_unknown_benchmark() -> None:
 
 
 @pytest.mark.parametrize(
-    ("replacement", "code"),
+    ("replacement", "code", "column"),
     [
-        ("@axpy_tail {count = 301}", "CHECK/007"),
-        ("@axpy_tail {width = 300}", "CHECK/006"),
+        ("@axpy_tail {count = 301}", "CHECK/003", 1),
+        ("@axpy_tail {width = 300}", "CHECK/002", 17),
     ],
 )
-def test_unplannable_benchmarks(tmp_path: Path, replacement: str, code: str) -> None:
+def test_unplannable_benchmarks(tmp_path: Path, replacement: str, code: str, column: int) -> None:
     path = tmp_path / "bad.loom"
     path.write_text(AXPY.read_text().replace("@axpy_tail {count = 300}", replacement))
-    status, document, _ = run(str(path), "--device=reference")
-    assert status == 1
-    assert [failure["code"] for failure in document["failures"]] == [code]
+    status, document, stderr = run(str(path), "--device=reference")
+    assert status == 2
+    (failure,) = document["failures"]
+    assert failure["code"] == code
+    assert failure["location"] == {"file": str(path), "line": 35, "column": column}
+    assert f"{path}:35:{column}: error:" in stderr
+    assert document["summary"]["failure_count"] == 1 and document["work_items"] == []
 
 
 def test_comparison(tmp_path: Path) -> None:
@@ -110,7 +114,9 @@ def test_comparison(tmp_path: Path) -> None:
     for row in document["comparisons"]:
         assert row["ratio_p50"] * row["speedup_p50"] == pytest.approx(1.0)
     assert run_raw(str(path), "--device=reference", "--compare=@axpy_tail")[0] == 2
-    assert run_raw(str(path), "--compare=@axpy_tail,@axpy_other", "--interleave=AC")[0] == 2
+    pair = "--compare=@axpy_tail,@axpy_other"
+    for refused in ("--interleave=AC", "--benchmark=@axpy_tail", "--case=@axpy_case", "--sample-compilation=both"):
+        assert run_raw(str(path), pair, refused)[0] == 2
 
 
 def test_json_lines() -> None:
@@ -154,7 +160,15 @@ def test_output_file_and_bundles(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "flag", ["--iterations=0", "--batch-size=0", "--warmup-iterations=-1", "--profile-data=traces"]
+    "flag",
+    [
+        "--iterations=0",
+        "--batch-size=0",
+        "--warmup-iterations=-1",
+        "--profile-data=traces",
+        "--sample-compilation=never",
+        "--profile-final-batch=maybe",
+    ],
 )
 def test_bad_policies(flag: str) -> None:
     assert run_raw(str(AXPY), flag)[0] == 2
@@ -171,3 +185,98 @@ def test_missing_file() -> None:
     assert code == 2
     assert document["failures"][0]["code"] == "TOOL/003"
     assert "Traceback" not in stderr
+
+
+def rows_of(*arguments: str) -> list[dict[str, Any]]:
+    code, text, _ = run_raw(*arguments, "--output-format=jsonl")
+    assert code == 0
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_a_profile_replay_is_apart_from_the_measurement() -> None:
+    """Two repetitions of 12 waves (3 workgroups of 128): the replay counts them, and nothing about time."""
+    rows = rows_of(str(AXPY), "--device=amdgpu-sim", "--batch-size=2", "--profile-data=counters")
+    (replay,) = [row for row in rows if row["row"] == "profile_replay"]
+    assert replay["row"] == replay["kind"]
+    assert (replay["benchmark"], replay["case"], replay["work_item_index"]) == ("axpy_tail", "axpy_case", 0)
+    assert (replay["sample_id"], replay["candidate_index"], replay["batch_size"]) == ("axpy_case#0", 0, 2)
+    content = replay["profile_replay"]
+    assert content["measurement_relationship"] == "distinct_execution"
+    assert (content["summary"]["executed"], content["summary"]["launch_count"]) == (True, 2)
+    assert content["dispatch_timing"] == {"available": False, "reason": "a simulator has no clock"}
+    state, total = [row["profile_summary"] for row in rows if row["row"] == "profile_summary"]
+    assert (state["state"], state["state_code"]) == ("decoded", "decoded_profile_summary")
+    assert state["request"]["data_family_names"] == ["counters"]
+    assert (total["launch_count"], total["waves"]) == (2, 24)
+    counters = {
+        row["counter"].get("name"): row["counter"].get("value") for row in rows if row["row"] == "profile_counter"
+    }
+    # 300 loads of each of the two operands and 300 stores, 4 bytes each, twice
+    assert (counters["bytes_read.global.b32"], counters["bytes_written.global.b32"]) == (4800, 2400)
+
+
+def test_counters_that_do_not_exist_are_unavailable() -> None:
+    wanted = ("--profile-counter=waves", "--profile-counter=SQ_WAVES")
+    rows = rows_of(str(AXPY), "--device=amdgpu-sim", *wanted)
+    counters = [row["counter"] for row in rows if row["row"] == "profile_counter"]
+    assert counters[0]["state"] == "decoded"
+    assert counters[0]["request"]["counter_sets"][0]["counter_names"] == ["waves", "SQ_WAVES"]
+    assert [(c["name"], c.get("value"), c.get("state")) for c in counters[1:]] == [
+        ("waves", 12, None),
+        ("SQ_WAVES", None, "unavailable"),
+    ]
+    rows = rows_of(str(AXPY), "--device=reference", *wanted, *FAST)
+    (replay,) = [row["profile_replay"] for row in rows if row["row"] == "profile_replay"]
+    assert (replay["state"], replay["summary"]["executed"]) == ("unavailable", False)
+    assert "counts nothing" in replay["summary"]["unavailable"]
+    states = [row["counter"] for row in rows if row["row"] == "profile_counter"]
+    assert {s["state"] for s in states} == {"unavailable"} and states[0]["state_code"] == "profile_not_executed"
+    (summary,) = [row["profile_summary"] for row in rows if row["row"] == "profile_summary"]
+    assert (summary["state"], summary["state_code"]) == ("unavailable", "profile_not_executed")
+
+
+def test_profiling_can_be_forbidden() -> None:
+    rows = rows_of(str(AXPY), "--device=amdgpu-sim", "--profile-counter=waves", "--profile-final-batch=false")
+    assert not [row for row in rows if row["row"].startswith("profile")]
+
+
+def test_profile_artifacts(tmp_path: Path) -> None:
+    assert run_raw(str(AXPY), "--device=amdgpu-sim", f"--profile-artifacts-dir={tmp_path}")[0] == 0
+    (entry,) = json.loads((tmp_path / "profiles.json").read_text())
+    assert entry["launches"][0]["counters"]["waves"] == 12
+    assert entry["profile_replay"]["summary"]["data_family_names"] == ["dispatch-events", "executable-metadata"]
+
+
+def test_samples_are_compiled_once_or_each(tmp_path: Path) -> None:
+    """Four samples: one code object for all, one for each, or both ways, with results that pass the gate."""
+    path = tmp_path / "all.loom"
+    path.write_text(AXPY.read_text().replace(" @axpy_tail {count = 300}", ""))
+
+    def compiled(mode: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        code, document, _ = run(str(path), "--device=amdgpu-sim", f"--sample-compilation={mode}")
+        assert code == 0
+        return document["work_items"], document["compiles"]
+
+    items, compiles = compiled("once")
+    assert (len(items), len(compiles)) == (4, 1)
+    assert {item["sample_compilation"] for item in items} == {"once"}
+    items, compiles = compiled("per_sample")
+    assert (len(items), len({entry["artifact_sha256"] for entry in compiles})) == (4, 4)
+    items, compiles = compiled("both")
+    assert [item["sample_compilation"] for item in items] == ["once", "per_sample"] * 4
+    assert len(compiles) == 5
+    executed = [item["compiler_evidence"]["executed"][0]["useful_instructions"] for item in items]
+    assert all(each < once for once, each in zip(executed[::2], executed[1::2], strict=True))
+
+
+@pytest.mark.parametrize(
+    "text", ["kernel.def {", "check.case @c {\n  %x = check.nothing\n}", "check.benchmark<@none> @b"]
+)
+def test_modules_that_do_not_verify(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.loom"
+    path.write_text(text + "\n")
+    code, document, stderr = run(str(path), "--device=reference")
+    assert code == 2
+    assert document["failures"][0]["location"]["line"] >= 1
+    assert document["summary"]["failure_count"] == len(document["failures"]) > 0
+    assert f"{path}:" in stderr and "Traceback" not in stderr
