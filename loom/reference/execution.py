@@ -16,6 +16,7 @@ import numpy as np
 
 from loom.diagnostics import Diagnostic, ExitCode, LoomError, Severity, error
 from loom.ir import Block, FloatType, IndexType, IntegerType, Module, OffsetType, Operation, Region, Type, Value
+from loom.reference.async_copies import AsyncCopies
 from loom.reference.formats import FORMATS, Array, ElementFormat
 from loom.reference.memory import Actors, Arena
 from loom.reference.values import Mask, both, column, merge
@@ -104,6 +105,7 @@ class Batch:
     __slots__ = (
         "_slots",
         "allocations",
+        "copies",
         "dynamic_storage",
         "exited",
         "first_group",
@@ -139,6 +141,7 @@ class Batch:
         self.private = Arena("private")
         self.allocations: dict[Any, Any] = {}
         self.dynamic_storage: Any = None
+        self.copies: AsyncCopies | None = None
         self._slots: Array | None = None
 
     @property

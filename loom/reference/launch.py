@@ -186,6 +186,8 @@ def _launch(
                     frame.set(parameter, _scalar(argument, parameter))
             interp.check_launch_where(kernel, parameters, frame)
             interp.run_region(body, frame, None)
+            if batch.copies is not None:
+                batch.copies.finish()
     finally:
         binding.copy_back()
     return geometry

@@ -197,9 +197,13 @@ class RaceDetector:
 
 
 class Arena:
-    """One address space: bytes, the bytes that are poison, and optionally a race detector."""
+    """One address space: bytes, the bytes that are poison, and optionally a race detector.
 
-    __slots__ = ("capacity", "data", "detector", "poison", "roots", "space", "used")
+    ``flight`` counts for each byte the asynchronous copies that read it and those that write it; None while there were
+    none.
+    """
+
+    __slots__ = ("capacity", "data", "detector", "flight", "poison", "roots", "space", "used")
 
     def __init__(self, space: str, detect_races: bool = False) -> None:
         self.space = space
@@ -207,6 +211,7 @@ class Arena:
         self.capacity = 0
         self.data: Array = np.zeros(0, np.uint8)
         self.poison: Array | None = None
+        self.flight: tuple[Array, Array] | None = None
         self.roots: list[Root] = []
         self.detector: RaceDetector | None = RaceDetector(0) if detect_races else None
         self._reserve(_GUARD)
@@ -231,6 +236,9 @@ class Arena:
         self.data = grown
         if self.poison is not None:
             self.poison = np.concatenate([self.poison, np.zeros(capacity - self.capacity, np.bool_)])
+        if self.flight is not None:
+            more = np.zeros(capacity - self.capacity, np.int32)
+            self.flight = (np.concatenate([self.flight[0], more]), np.concatenate([self.flight[1], more]))
         if self.detector is not None:
             self.detector.grow(capacity)
         self.capacity = capacity
@@ -243,6 +251,12 @@ class Arena:
         self.poison[start : start + size] = True
         if self.detector is not None:
             self.detector.forget(start, start + size)
+
+    def in_flight(self, writes: bool) -> Array:
+        """For each byte, how many asynchronous copies are writing it (or, with ``writes`` false, reading it)."""
+        if self.flight is None:
+            self.flight = (np.zeros(self.capacity, np.int32), np.zeros(self.capacity, np.int32))
+        return self.flight[int(writes)]
 
     def root_at(self, address: int) -> Root | None:
         """The root that holds an address, or the nearest one."""

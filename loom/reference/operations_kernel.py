@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from loom.ir import Operation, Value
+from loom.reference.async_copies import AsyncCopies, movement
 from loom.reference.execution import Batch, Frame, Interpreter, form_of, handles
 from loom.reference.formats import Array, ElementFormat, encode
 from loom.reference.numerics import either
@@ -282,11 +283,37 @@ def _reduce(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> Non
         parts = (running[:, :, 1:], identity) if reverse else (identity, running[:, :, :-1])
         spread = np.concatenate(parts, axis=2)
     merged = spread.reshape(rows.slots.shape[0], width, *values.shape[4:])
-    frame.set(op.results[0], rows.collect(merged), _row_poison(frame, value, rows, mask, size, stride))
+    poison = _scan_poison(frame, op, rows, size, stride) if scans else _row_poison(frame, value, rows, size, stride)
+    frame.set(op.results[0], rows.collect(merged), poison)
 
 
-def _row_poison(frame: Frame, value: Value, rows: _Rows, mask: Mask, size: int, stride: int) -> Array | None:
-    """A poisoned active member poisons its whole cluster (an approximation for scans)."""
+def _scan_poison(frame: Frame, op: Operation, rows: _Rows, size: int, stride: int) -> Array | None:
+    """A poisoned active member poisons, element by element, its own result (inclusive) and those behind it."""
+    value = op.operands[0]
+    undefined = frame.poison.get(value)
+    if undefined is None:
+        return None
+    spread = np.broadcast_to(undefined, (rows.lanes, *frame.values[value].shape[1:]))
+    marks = rows.spread(spread)
+    marks = _arrange(marks & _column_of(rows.active, marks.ndim), size, stride)
+    if op.attributes["direction"] == "reverse":
+        behind = np.logical_or.accumulate(marks[:, :, ::-1], axis=2)[:, :, ::-1]
+        before, first = behind[:, :, 1:], np.zeros_like(marks[:, :, :1])
+        shifted = np.concatenate([before, first], axis=2)
+    else:
+        behind = np.logical_or.accumulate(marks, axis=2)
+        shifted = np.concatenate([np.zeros_like(marks[:, :, :1]), behind[:, :, :-1]], axis=2)
+    found = behind if op.attributes["mode"] == "inclusive" else shifted
+    return rows.collect(found.reshape(rows.slots.shape[0], rows.slots.shape[1], *marks.shape[4:]))
+
+
+def _column_of(rows: Array, rank: int) -> Array:
+    """Rows × positions reshaped to broadcast against an array of ``rank`` that starts with these two axes."""
+    return rows.reshape(*rows.shape, *([1] * (rank - 2)))
+
+
+def _row_poison(frame: Frame, value: Value, rows: _Rows, size: int, stride: int) -> Array | None:
+    """A poisoned active member poisons its whole cluster."""
     undefined = frame.poison.get(value)
     if undefined is None:
         return None
@@ -363,7 +390,7 @@ def _vote_rows(
         _synchronize(frame, mask)
     rows = _Rows(frame, mask, level)
     votes = rows.spread(lane_values(frame, op.operands[0])) & rows.active
-    undefined = _row_poison(frame, op.operands[0], rows, mask, rows.slots.shape[1], 1)
+    undefined = _row_poison(frame, op.operands[0], rows, rows.slots.shape[1], 1)
     return rows, votes, undefined
 
 
@@ -411,7 +438,7 @@ def _match(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None
     rows = _Rows(frame, mask, "subgroup")
     bits = rows.spread(encode(np.ascontiguousarray(lane_values(frame, value)), form_of(value.type)))
     same = (bits[:, :, None] == bits[:, None, :]) & rows.active[:, None, :]
-    undefined = _row_poison(frame, value, rows, mask, rows.slots.shape[1], 1)
+    undefined = _row_poison(frame, value, rows, rows.slots.shape[1], 1)
     form = form_of(op.results[0].type)
     if op.name.endswith("any"):
         frame.set(op.results[0], rows.collect(_mask_words(same, form)), undefined)
@@ -445,16 +472,20 @@ def _storage(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> No
     frame.set(op.results[0], BufferValue(known.arena, known.base, np.array([size], np.int64)))
 
 
+def _issue(frame: Frame, op: Operation, read: Access, write: Access, lanes: Mask) -> None:
+    """Enter a copy as in flight; its token is its number."""
+    batch = frame.batch
+    if batch.copies is None:
+        batch.copies = AsyncCopies()
+    number = batch.copies.issue(op, movement(read), movement(write), _active(batch, lanes))
+    frame.set(op.results[0], np.array([number], np.int64))
+
+
 @handles("kernel.async.copy", "kernel.async.copy.mask")
 def _copy(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
-    """The copy is made at once: a program that reads the destination before it waits is not caught here."""
     source: ViewValue = frame.values[op.operand("source")]
     target: ViewValue = frame.values[op.operand("destination")]
-    lanes: Mask = mask
-    if op.name.endswith("mask"):
-        chosen = interp.defined(frame, op.operand("mask"), op, mask, "mask")
-        lanes = chosen if mask is None else chosen & mask
-        lanes = np.broadcast_to(lanes, (frame.batch.lanes,))
+    lanes = _copying_lanes(interp, frame, op, mask)
     shapes = []
     for view in (source, target):
         if not all(isinstance(dim, int) for dim in view.dims):
@@ -467,7 +498,15 @@ def _copy(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
     write.store(
         values.reshape(full), None if undefined is None else np.broadcast_to(undefined, values.shape).reshape(full)
     )
-    frame.set(op.results[0], None)
+    _issue(frame, op, read, write, lanes)
+
+
+def _copying_lanes(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> Mask:
+    """The lanes that copy: the active ones, less those that the ``.mask`` forms switch off."""
+    if not op.name.endswith("mask"):
+        return mask
+    chosen = interp.defined(frame, op.operand("mask"), op, mask, "mask")
+    return np.broadcast_to(chosen if mask is None else chosen & mask, (frame.batch.lanes,))
 
 
 @handles("kernel.async.gather", "kernel.async.gather.mask")
@@ -475,22 +514,33 @@ def _gather(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> Non
     """Lane ``i`` of the subgroup copies its source view to row ``i`` of the destination."""
     source: ViewValue = frame.values[op.operand("source")]
     target: ViewValue = frame.values[op.operand("destination")]
-    lanes: Mask = mask
-    if op.name.endswith("mask"):
-        chosen = interp.defined(frame, op.operand("mask"), op, mask, "mask")
-        lanes = np.broadcast_to(chosen if mask is None else chosen & mask, (frame.batch.lanes,))
+    lanes = _copying_lanes(interp, frame, op, mask)
     shape = tuple(int(dim) for dim in source.dims)
-    values, undefined = Access(interp, frame, op, source, [0] * len(shape), shape, lanes).load()
+    read = Access(interp, frame, op, source, [0] * len(shape), shape, lanes)
+    values, undefined = read.load()
     rest = tuple(int(dim) for dim in target.dims[1:])
     write = Access(interp, frame, op, target, [frame.batch.lane_id, *([0] * len(rest))], rest, lanes)
     full = (values.shape[0], *rest)
     write.store(
         values.reshape(full), None if undefined is None else np.broadcast_to(undefined, values.shape).reshape(full)
     )
-    frame.set(op.results[0], None)
+    _issue(frame, op, read, write, lanes)
 
 
-@handles("kernel.async.group", "kernel.async.wait")
-def _async_order(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
-    for result in op.results:
-        frame.set(result, None)
+@handles("kernel.async.group")
+def _async_group(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
+    batch = frame.batch
+    if batch.copies is None:
+        batch.copies = AsyncCopies()
+    number, twice = batch.copies.group([frame.values[token] for token in op.operands], _active(batch, mask))
+    if twice is not None:
+        interp.fail(op, "REFERENCE/005", "kernel.async.group: a token is in another group already", frame=frame)
+    frame.set(op.results[0], np.array([number], np.int64))
+
+
+@handles("kernel.async.wait")
+def _async_wait(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
+    """Groups that are younger may stay in flight, so nothing but this group and older ones is known to be complete."""
+    batch = frame.batch
+    if batch.copies is not None:
+        batch.copies.wait(frame.values[op.operands[0]], _active(batch, mask), batch.actors())

@@ -366,6 +366,7 @@ class Access:
     def load(self) -> tuple[Array, Array | None]:
         """The elements in carrier form, shaped lanes × shape; inactive ones hold anything."""
         arena = self.view.buffer.arena
+        self.require_arrived(writes=False)
         if arena.detector is not None:
             addresses, lane, _ = self._flat()
             if addresses.size:
@@ -380,6 +381,7 @@ class Access:
     def store(self, values: Array, undefined: Array | None) -> None:
         """Write the active elements."""
         arena = self.view.buffer.arena
+        self.require_arrived(writes=True)
         shape = (self.frame.batch.lanes, *self.shape)
         words_needed = np.broadcast_shapes(self.addresses.shape, values.shape)
         if self.active is None and words_needed[0] == 1 and arena.detector is None:
@@ -405,6 +407,36 @@ class Access:
             if lost.any():
                 position = int(np.argmax(lost))
                 self._overlap(addresses, lane, position)
+
+    def require_arrived(self, writes: bool) -> None:
+        """No asynchronous copy may be writing what is read, or reading or writing what is written."""
+        arena = self.view.buffer.arena
+        if arena.flight is None:
+            return
+        addresses, lane, _ = self._flat()
+        for copy_writes in (True, False) if writes else (True,):
+            table = arena.in_flight(copy_writes)
+            for byte in range(self.form.bytes):
+                busy = table[addresses + byte] != 0
+                if busy.any():
+                    position = int(np.argmax(busy))
+                    self._too_early(int(addresses[position]) + byte, int(lane[position]), writes, copy_writes)
+
+    def _too_early(self, address: int, lane: int, writes: bool, copy_writes: bool) -> None:
+        copies = self.frame.batch.copies
+        copy = None if copies is None else copies.culprit(self.view.buffer.arena, address, copy_writes)
+        place = copy.op.location if copy is not None else None
+        issued = f" (issued at {place.file}:{place.line}:{place.column})" if place is not None else ""
+        self.interp.fail(
+            self.op,
+            "REFERENCE/019",
+            f"{self.op.name} {'writes' if writes else 'reads'} {self.view.buffer.arena.space} memory (byte "
+            f"{self._where(address)}) that an asynchronous copy is still {'writing' if copy_writes else 'reading'}"
+            f"{issued};",
+            frame=self.frame,
+            lane=lane,
+            hint="put the copy's token into a kernel.async.group and kernel.async.wait for it before the access",
+        )
 
     def _overlap(self, addresses: Array, lane: Array, position: int) -> None:
         self.interp.fail(
@@ -466,6 +498,7 @@ def _element_access(interp: Interpreter, frame: Frame, op: Operation, mask: Mask
 def _load(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None:
     access = _element_access(interp, frame, op, mask)
     if op.name == "view.atomic.load":
+        access.require_arrived(writes=False)
         values, undefined = access.view.buffer.arena.load(access.addresses, access.form)
         if undefined is not None and access.active is not None:
             undefined = undefined & access.active
@@ -505,6 +538,7 @@ def atomic_update(access: Access, update: Any, operands: Sequence[Array]) -> Arr
     result = np.zeros(int(np.prod(shape, dtype=np.int64)), access.form.carrier)
     if not addresses.size:
         return result.reshape(shape)
+    access.require_arrived(writes=True)
     if arena.detector is not None:
         changes = np.ones(addresses.size, np.bool_)
         conflict = arena.detector.write(addresses, access.form.bytes, access.by(lane), changes, atomic=True)
@@ -589,6 +623,7 @@ def _atomic_store(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) 
     addresses, lane, chosen = access._flat()
     if not addresses.size:
         return
+    access.require_arrived(writes=True)
     arena = access.view.buffer.arena
     if arena.detector is not None:
         changes = np.ones(addresses.size, np.bool_)

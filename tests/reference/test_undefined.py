@@ -285,3 +285,167 @@ def test_misaligned_access() -> None:
   %odd = buffer.view %out[%two] : buffer -> view<2xi32>
   %x = view.load %odd[0] : view<2xi32> -> i32"""
     assert issue_of(body)["code"] == "REFERENCE/008"
+
+
+# --- asynchronous copies ----------------------------------------------------------------------------------------------
+
+COPY = """  %bytes = index.constant 64 : offset
+  %shared = buffer.alloca<workgroup> align(16) %bytes : buffer
+  %tile = buffer.view %shared[%origin] : buffer -> view<4xi32>
+  %from = view.subview %v[%i] : view<4xi32> -> view<1xi32>
+  %to = view.subview %tile[%i] : view<4xi32> -> view<1xi32>
+  %t = kernel.async.copy %from to %to {direction = global_to_workgroup} : view<1xi32> to view<1xi32> -> kernel.async.token
+"""
+GROUP = "  %g = kernel.async.group %t : kernel.async.token -> kernel.async.group\n"
+WAIT = "  kernel.async.wait %g {newer_groups = 0} : kernel.async.group\n"
+BARRIER = "  kernel.barrier<workgroup> scope(workgroup) ordering(acq_rel)\n"
+READ = "  %x = view.load %tile[%i] : view<4xi32> -> i32\n"
+MIRROR = """  %three = index.constant 3 : index
+  %m = index.sub %three, %i : index
+  %x = view.load %tile[%m] : view<4xi32> -> i32
+"""
+WRITE = "  %one_word = scalar.constant 1 : i32\n  view.store %one_word, %v[%i] : i32, view<4xi32>\n"
+
+
+def copy_outcome(*parts: str) -> dict[str, object] | None:
+    document = run_text(kernel(VIEW + COPY + "".join(parts)) + launch_case())
+    return None if document["failed_sample_count"] == 0 else only_issue(document)
+
+
+def test_reading_a_copy_before_the_wait() -> None:
+    issue = copy_outcome(GROUP, READ)
+    assert issue is not None and issue["code"] == "REFERENCE/019"
+    assert "view.load reads workgroup memory" in str(issue["message"])
+    assert "still writing (issued at test.loom:18:3)" in str(issue["message"])
+    assert issue["location"]["line"] == 20  # type: ignore[index]
+    assert "kernel.async.wait" in str(issue["hint"])
+    assert copy_outcome(GROUP, WAIT, READ) is None
+    assert copy_outcome(READ) is not None  # no group at all
+
+
+def test_a_barrier_waits_for_no_copy() -> None:
+    issue = copy_outcome(GROUP, BARRIER, READ)
+    assert issue is not None and issue["code"] == "REFERENCE/019"
+
+
+def test_another_workitem_needs_the_barrier_behind_the_wait() -> None:
+    assert copy_outcome(GROUP, WAIT, BARRIER, MIRROR) is None
+    for order in ((GROUP, WAIT, MIRROR), (GROUP, BARRIER, WAIT, MIRROR)):
+        issue = copy_outcome(*order)
+        assert issue is not None and issue["code"] == "REFERENCE/003"
+
+
+def test_the_source_of_a_copy_may_not_change_before_the_wait() -> None:
+    issue = copy_outcome(GROUP, WRITE, WAIT)
+    assert issue is not None and issue["code"] == "REFERENCE/019"
+    assert "still reading" in str(issue["message"])
+    assert copy_outcome(GROUP, WAIT, WRITE) is None
+
+
+def test_a_wait_covers_older_groups_only() -> None:
+    """Three copies in three groups, the middle one awaited: the first two have arrived, the last has not."""
+    parts = ["  %bytes = index.constant 64 : offset\n  %shared = buffer.alloca<workgroup> align(16) %bytes : buffer\n"]
+    parts.append("  %tile = buffer.view %shared[%origin] : buffer -> view<3x4xi32>\n")
+    parts.append("  %from = view.subview %v[%i] : view<4xi32> -> view<1xi32>\n")
+    parts.append(
+        "  %flat = buffer.view %shared[%origin] : buffer -> view<12xi32>\n  %four = index.constant 4 : index\n"
+    )
+    for n in range(3):
+        parts.append(
+            f"""  %row{n} = index.constant {n} : index
+  %at{n} = index.madd %row{n}, %four, %i : index
+  %to{n} = view.subview %flat[%at{n}] : view<12xi32> -> view<1xi32>
+  %t{n} = kernel.async.copy %from to %to{n} {{direction = global_to_workgroup}} : view<1xi32> to view<1xi32> -> kernel.async.token
+  %g{n} = kernel.async.group %t{n} : kernel.async.token -> kernel.async.group
+"""
+        )
+    parts.append("  kernel.async.wait %g1 {newer_groups = 1} : kernel.async.group\n")
+    for row, fails in ((0, False), (1, False), (2, True)):
+        load = f"  %x = view.load %tile[{row}, %i] : view<3x4xi32> -> i32\n"
+        document = run_text(kernel(VIEW + "".join(parts) + load) + launch_case())
+        assert document["failed_sample_count"] == int(fails)
+        assert not fails or only_issue(document)["code"] == "REFERENCE/019"
+
+
+def test_groups_carried_through_a_loop() -> None:
+    """Double buffering: each turn issues the next row and waits for the one before; one wait fewer is an error."""
+
+    def text(waits: bool) -> str:
+        wait = "kernel.async.wait %old {newer_groups = 1} : kernel.async.group" if waits else ""
+        return (
+            kernel(
+                f"""  %v = buffer.view %out[%origin] : buffer -> view<4xi32>
+  %bytes = index.constant 64 : offset
+  %shared = buffer.alloca<workgroup> align(16) %bytes : buffer
+  %tile = buffer.view %shared[%origin] : buffer -> view<8xi32>
+  %from = view.subview %v[%i] : view<4xi32> -> view<1xi32>
+  %to = view.subview %tile[%i] : view<8xi32> -> view<1xi32>
+  %t = kernel.async.copy %from to %to {{direction = global_to_workgroup}} : view<1xi32> to view<1xi32> -> kernel.async.token
+  %first = kernel.async.group %t : kernel.async.token -> kernel.async.group
+  %four = index.constant 4 : index
+  %last = scf.for %k = [%zero to %four step %one](%old = %first : kernel.async.group) -> (kernel.async.group) {{
+    %odd = index.andi %k, %one : index
+    %mine = index.madd %odd, %four, %i : index
+    %flip = index.xori %odd, %one : index
+    %next = index.madd %flip, %four, %i : index
+    %there = view.subview %tile[%next] : view<8xi32> -> view<1xi32>
+    %u = kernel.async.copy %from to %there {{direction = global_to_workgroup}} : view<1xi32> to view<1xi32> -> kernel.async.token
+    %new = kernel.async.group %u : kernel.async.token -> kernel.async.group
+    {wait}
+    %x = view.load %tile[%mine] : view<8xi32> -> i32
+    scf.yield %new : kernel.async.group
+  }}
+  kernel.async.wait %last {{newer_groups = 0}} : kernel.async.group"""
+            )
+            + launch_case()
+        )
+
+    assert run_text(text(True))["failed_sample_count"] == 0
+    assert only_issue(run_text(text(False)))["code"] == "REFERENCE/019"
+
+
+def test_a_token_belongs_to_one_group() -> None:
+    issue = copy_outcome(GROUP, GROUP.replace("%g ", "%h "))
+    assert issue is not None and issue["code"] == "REFERENCE/005"
+
+
+# --- poison lane by lane ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("level", "direction", "mode", "undefined"),
+    [
+        ("subgroup", "forward", "inclusive", [2, 3]),
+        ("subgroup", "forward", "exclusive", [3]),
+        ("subgroup", "reverse", "inclusive", [0, 1, 2]),
+        ("subgroup", "reverse", "exclusive", [0, 1]),
+        ("workgroup", "forward", "inclusive", [2, 3]),
+        ("workgroup", "reverse", "exclusive", [0, 1]),
+    ],
+)
+def test_poison_in_a_scan_reaches_what_lies_behind_it(
+    level: str, direction: str, mode: str, undefined: list[int]
+) -> None:
+    """Workitem 2 divides by zero; the others have a value."""
+    body = f"""  %word = index.cast %i : index to i32
+  %two = scalar.constant 2 : i32
+  %divisor = scalar.subi %word, %two : i32
+  %q = scalar.divsi %two, %divisor : i32
+  %s = kernel.{level}.scan<addi> %q {{direction = {direction}, mode = {mode}}} : i32
+  view.store %s, %v[%i] : i32, view<4xi32>"""
+    issue = only_issue(run_text(kernel(VIEW + body) + launch_case(expected=0)))
+    assert issue["code"] == "CHECK/042"
+    assert issue["details"]["first_undefined"] == [[lane] for lane in undefined]
+
+
+def test_poison_in_a_scan_stays_in_its_element_and_cluster() -> None:
+    body = """  %word = index.cast %i : index to i32
+  %two = scalar.constant 2 : i32
+  %divisor = scalar.subi %word, %two : i32
+  %q = scalar.divsi %two, %divisor : i32
+  %pair = vector.from_elements %q, %two : vector<2xi32>
+  %s = kernel.subgroup.scan<addi> %pair {cluster_size = 4, direction = forward, mode = inclusive} : vector<2xi32>
+  %wide = buffer.view %out[%origin] : buffer -> view<8x2xi32>
+  vector.store %s, %wide[%i, 0] : vector<2xi32>, view<8x2xi32>"""
+    issue = only_issue(run_text(kernel(body, lanes=8) + launch_case("tensor<8x2xi32>", expected=0)))
+    assert issue["details"]["first_undefined"] == [[2, 0], [3, 0]]
