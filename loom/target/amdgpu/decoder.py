@@ -21,7 +21,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from loom.diagnostics import LoomError, error
-from loom.target.amdgpu.encoding import CompiledEncoding, CompiledSet, compiled
+from loom.target.amdgpu.encoding.compiled import CompiledEncoding, CompiledSet, compiled
+from loom.target.amdgpu.encoding.value_lists import LITERAL_MARK
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import (
     BranchTarget,
@@ -33,7 +34,6 @@ from loom.target.amdgpu.machine import (
     Operand,
     Register,
 )
-from loom.target.amdgpu.operands import LITERAL_MARK
 from loom.target.amdgpu.processors import Processor, processor
 
 if TYPE_CHECKING:

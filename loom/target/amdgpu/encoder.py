@@ -18,14 +18,10 @@ from functools import lru_cache
 
 from loom.diagnostics import error
 from loom.target.amdgpu.decoder import LEGAL_VALUES
-from loom.target.amdgpu.encoding import (
-    MATRIX_UNITS,
-    CannotEncode,
-    CompiledEncoding,
-    CompiledSet,
-    compiled,
-    describe_refusal,
-)
+from loom.target.amdgpu.encoding.compiled import CompiledEncoding, CompiledSet, compiled
+from loom.target.amdgpu.encoding.conditional import MATRIX_UNITS
+from loom.target.amdgpu.encoding.refusals import CannotEncode, describe_refusal
+from loom.target.amdgpu.encoding.value_lists import LITERAL_MARK
 from loom.target.amdgpu.instruction import Encoding
 from loom.target.amdgpu.machine import (
     OFF,
@@ -36,7 +32,6 @@ from loom.target.amdgpu.machine import (
     Operand,
     Register,
 )
-from loom.target.amdgpu.operands import LITERAL_MARK
 from loom.target.amdgpu.processors import Processor, processor
 
 _SCALAR_BANKS = frozenset(

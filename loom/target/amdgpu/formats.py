@@ -7,31 +7,7 @@ A field is ``name=shift:width``; a field in several pieces is ``name=shift:width
 
 Facts: AMD's instruction set documents (RDNA 3, RDNA 3.5, RDNA 4, CDNA 3, CDNA 4), chapter "microcode formats".
 
-Codecs
-------
-The table names for every slot of every encoding a field and a codec, ``"field:codec"``:
-
-=========  ==========================================================================================================
-``vN``     VGPR field, N registers
-``vh``     true16: seven bits of VGPR number, bit 7 selects the half
-``vo.B``   true16: eight bits of VGPR number, the half is bit B of ``op_sel``
-``vaN``    VGPR or AGPR; the format's ``acc`` bit (``acc_cd`` for ``vdst`` and ``src2`` of matrix instructions) chooses
-``aN``     AGPR field, N registers
-``dN``     scalar destination or scalar register field
-``dm``     scalar register field that holds a lane mask: one register in wave32, two in wave64
-``bN``     scalar register pair number (shifted by one), N registers
-``rN``     scalar register quad number (shifted by two), N registers
-``sN@C``   source field, N registers, legal source codes in acceptance class C
-``sh@C``   the same, true16 with the half in bit 7 of a VGPR number
-``so.B@C`` the same, true16 with the half in bit B of ``op_sel``
-``sm@C``   the same, lane mask
-``uN``     unsigned immediate of N bits;  ``iN`` a signed one
-``br``     branch offset in words, relative to the next instruction
-``lit``    the mandatory literal
-``=NAME``  a register that is always the same one and takes no bits: ``=vcc``, ``=exec``, ``=m0`` …
-=========  ==========================================================================================================
-
-Address parts (``vaddr``, ``saddr``, ``soffset``) have codecs of their own: ``vaddr``, ``saddr``, ``soffset``: see ``address.py``.
+How operands stand in the fields is said in :mod:`loom.target.amdgpu.encoding.codecs`.
 """
 
 from __future__ import annotations

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from loom.diagnostics import LoomError
 from loom.target.amdgpu.encoder import Encoder
-from loom.target.amdgpu.encoding import MATRIX_UNITS, CompiledEncoding, CompiledSet
+from loom.target.amdgpu.encoding.compiled import CompiledEncoding, CompiledSet
+from loom.target.amdgpu.encoding.conditional import MATRIX_UNITS
+from loom.target.amdgpu.encoding.value_lists import LITERAL_MARK, vector_list
 from loom.target.amdgpu.instruction import ModifierField
 from loom.target.amdgpu.machine import OFF, BranchTarget, Immediate, Literal, MachineInstruction, Operand, Register
-from loom.target.amdgpu.operands import LITERAL_MARK, vector_list
 
 SPECIAL_VALUES = {
     "dst_sel": range(7),

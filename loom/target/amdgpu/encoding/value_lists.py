@@ -1,9 +1,7 @@
-"""Operand codecs: between the number in a field and the operand it stands for.
+"""What every value of a field stands for: lists of operands, indexed by the value.
 
-For every codec of :mod:`loom.target.amdgpu.formats` there is a decoding list, indexed by the field's value
-(``None``: illegal,
-:data:`LITERAL_MARK`: a literal follows), and the encoding is its inverse. Both are built on first use and shared by
-all encodings.
+``None`` is no operand, :data:`LITERAL_MARK` says that a literal follows. Encoding is the inverse. Lists are built on
+first use and shared by all encodings.
 """
 
 from __future__ import annotations
