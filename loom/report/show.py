@@ -107,8 +107,25 @@ def _tables(row: Mapping[str, Any]) -> list[str]:
     )
     lines += _table(
         "live at the peak",
-        row.get("pressure_origin_rows", []),
-        ("class", "value", "units", "live_positions", "location"),
+        [{**entry, "at": _place(entry["location"])} for entry in row.get("pressure_origin_rows", [])],
+        ("class", "value", "op", "at", "units", "live_positions", "register"),
+    )
+    for title, key in (("math legalization", "math_legalization"), ("target legalization", "target_legalization")):
+        lines += _table(
+            title,
+            [
+                {**entry, "at": _place(entry["location"]), "flags": "|".join(entry["flags"])}
+                for entry in row.get(key, [])
+            ],
+            ("at", "op", "type", "flags", "strategy", "count", "low_count"),
+        )
+    lines += _table(
+        "memory by root",
+        [
+            {**entry, "bytes": _pairs(entry["bytes"])}
+            for entry in row.get("source_low", {}).get("memory", {}).get("roots", [])
+        ],
+        ("root", "space", "argument", "packets", "bytes"),
     )
     proofs = row.get("access_proofs")
     if proofs and proofs["unproven_rows"]:
@@ -117,7 +134,11 @@ def _tables(row: Mapping[str, Any]) -> list[str]:
             [{**entry, "at": _place(entry["location"])} for entry in proofs["unproven_rows"]],
             ("at", "op", "view", "axis", "side"),
         )
-    lines += _table("spills", row.get("spill_rows", []), ("value", "class", "units"))
+    lines += _table(
+        "spills",
+        [{**entry, "at": _place(entry["location"])} for entry in row.get("spill_rows", [])],
+        ("value", "op", "at", "class", "units"),
+    )
     return lines
 
 

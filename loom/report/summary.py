@@ -13,6 +13,8 @@ TABLES = (
     "spill_rows",
     "schedule_band_summary_rows",
     "source_low",
+    "math_legalization",
+    "target_legalization",
     "access_proofs",
     "target_capability_rows",
     "listing",

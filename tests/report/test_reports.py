@@ -154,6 +154,18 @@ def test_what_is_no_report_is_refused(text: str, code: str) -> None:
     assert caught.value.diagnostics[0].code == code
 
 
+def test_waits_for_the_pipeline_are_no_waits_for_memory() -> None:
+    text = KERNEL.replace(
+        "  low.return",
+        "".join("  low.op<amdgpu.s_waitcnt_depctr>() {simm16 = 65534} : ()\n" for _ in range(5)) + "  low.return",
+    )
+    plain, padded = report_of(KERNEL), report_of(text)
+    mix = padded["static_instruction_mix"]
+    assert mix["hazard_count"] == plain["static_instruction_mix"]["hazard_count"] + 5
+    assert mix["wait_count"] == plain["static_instruction_mix"]["wait_count"]
+    assert "waits" not in {s.rule for s in suggest(padded)}
+
+
 def test_narrow_accesses_are_pointed_out() -> None:
     loads = "".join(
         f"  %l{n} = low.op<amdgpu.global_load_b32>(%off, %src) {{offset = {64 * n}}} : (reg<amdgpu.vgpr>, reg<amdgpu.sgpr x2>) -> reg<amdgpu.vgpr>\n"

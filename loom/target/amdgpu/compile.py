@@ -20,6 +20,7 @@ from loom.transform.target import TargetConfiguration, resolve_target
 
 if TYPE_CHECKING:
     from loom.ir import Module, Operation
+    from loom.target.amdgpu.lowering.legalization import Legalizations
     from loom.target.amdgpu.machine import MachineProgram
 
 CHECK_VARIABLE = "LOOM_CHECK_COMPILES"
@@ -135,13 +136,15 @@ def compile_module(module: Module, options: CompileOptions | None = None) -> Com
             hint="the module needs a kernel.def or low.kernel.def; --root names one",
         )
     proofs = {op.symbol: unproven_accesses(op) for op in kernels if op.name == "kernel.def"} if options.report else {}
-    low_module, low_kernels = _lower(prepared, kernels, target, options)
+    legalizations: dict[str, Legalizations] = {}
+    low_module, low_kernels = _lower(prepared, kernels, target, legalizations)
     times["lowering"] = time.perf_counter() - started - times["pipeline"]
     backends: list[KernelBackend] = []
     for op in low_kernels:
         configuration = _target_of(low_module, op, options.target or target)
         backend = KernelBackend(low_module, op, configuration, processor_named(configuration.processor))
         backend.trace.accesses = proofs.get(op.symbol)
+        backend.trace.legalizations = legalizations.get(op.symbol or "")
         backend.run(report=options.report, check=options.check)
         backends.append(backend)
     times["backend"] = time.perf_counter() - started - sum(times.values())
@@ -219,12 +222,16 @@ def _kernels(module: Module, root: str | None) -> list[Operation]:
 
 
 def _lower(
-    module: Module, kernels: Sequence[Operation], target: TargetConfiguration | None, options: CompileOptions
+    module: Module,
+    kernels: Sequence[Operation],
+    target: TargetConfiguration | None,
+    legalizations: dict[str, Legalizations],
 ) -> tuple[Module, list[Operation]]:
-    """Turn source kernels into Low kernels; Low kernels stay."""
+    """Turn source kernels into Low kernels; Low kernels stay. ``legalizations`` is filled by symbol."""
     if all(op.name == "low.kernel.def" for op in kernels):
         return module, list(kernels)
     from loom.target.amdgpu.lowering import lower_kernel
+    from loom.target.amdgpu.lowering.legalization import Legalizations
 
     low: list[Operation] = []
     for op in kernels:
@@ -232,7 +239,8 @@ def _lower(
             low.append(op)
             continue
         configuration = _target_of(module, op, target)
-        low.append(lower_kernel(module, op, configuration))
+        found = legalizations[op.symbol or ""] = Legalizations()
+        low.append(lower_kernel(module, op, configuration, found))
     return _gather(low), low
 
 

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from loom.diagnostics import Diagnostic, LoomError, Severity, error
+from loom.diagnostics import Diagnostic, Location, LoomError, Severity, error
 from loom.low.allocate import MAXIMUM_ROUNDS, Allocation, allocate
 from loom.low.code import OP, LowCode
 from loom.low.inline import inline_low_calls
@@ -25,6 +25,7 @@ from loom.target.amdgpu.clauses import insert_clauses, release_registers
 from loom.target.amdgpu.delays import insert_delays
 from loom.target.amdgpu.dual_issue import pair_instructions
 from loom.target.amdgpu.emit import Emitted, Emitter
+from loom.target.amdgpu.evidence_source import definitions_of
 from loom.target.amdgpu.foreign_abi import foreign_kernarg
 from loom.target.amdgpu.hazards import HazardScan, resolve_hazards
 from loom.target.amdgpu.merge_memory import merge_memory
@@ -36,6 +37,7 @@ from loom.target.amdgpu.waits import WaitReport, insert_waits, missing_waits
 
 if TYPE_CHECKING:
     from loom.ir import Module, Operation
+    from loom.target.amdgpu.lowering.legalization import Legalizations
     from loom.target.amdgpu.machine import MachineProgram
     from loom.transform.target import TargetConfiguration
 
@@ -59,6 +61,9 @@ class Trace:
     clauses: int = 0
     findings: list[Finding] = field(default_factory=list)
     accesses: tuple[int, list[dict[str, Any]]] | None = None
+    legalizations: Legalizations | None = None
+    definitions: dict[int, tuple[str, Location | None]] = field(default_factory=dict)
+    """By register index what the text makes it with and where; only for a detailed report."""
     times: dict[str, float] = field(default_factory=dict)
 
 
@@ -90,6 +95,7 @@ class KernelBackend:
         self.diagnostics: list[Diagnostic] = []
         self.added: dict[str, int] = {}
         self.low_text = ""
+        self.report = False
         self.resources = KernelResources()
         self.program: MachineProgram
 
@@ -104,6 +110,7 @@ class KernelBackend:
         """
         clock = time.perf_counter
         start = clock()
+        self.report = report
         if report:
             from loom.text.printer import print_module
 
@@ -124,7 +131,10 @@ class KernelBackend:
             self._check(built)
 
     def _build(self) -> BuiltKernel:
-        return CodeBuilder(self.op, self.processor.generation, self.processor.name, self.wave_size).build()
+        built = CodeBuilder(self.op, self.processor.generation, self.processor.name, self.wave_size).build()
+        if self.report:
+            self.trace.definitions = definitions_of(built.code)
+        return built
 
     def _fixed(self, built: BuiltKernel) -> None:
         target = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes)

@@ -138,6 +138,7 @@ def _loop(lw: Lowering, op: Operation, address: Address, units: int, step: Calla
     from loom.target.amdgpu.lowering.control_flow import branch, branch_if, enter, new_block
     from loom.target.amdgpu.lowering.loops import leave_lanes
 
+    lw.note("compare-and-swap loop")
     e = lw.e
     first = load_words(lw, op, address, 4 * units)
     start = [e.to_vector(w) for w in first]
@@ -185,11 +186,13 @@ def atomic(
     bits = element_bits(element)
     if address.root.space == "private":
         # Nobody else sees private memory.
+        lw.note("plain load and store of private memory")
         old = load_words(lw, op, address, bits // 8)
         store_words(lw, op, address, _step(lw, kind, old, value, element), bits // 8)
         return old
     names = NATIVE.get((kind, bits))
     if names is not None and (bits == 32 or not isinstance(element, FloatType) or kind.startswith("xchg")):
+        lw.note("one atomic instruction")
         return _issue(lw, names, address, value, bits // 32, returns)
     if bits >= 32:
         return _loop(lw, op, address, bits // 32, lambda old: _step(lw, kind, old, value, element))
@@ -198,6 +201,7 @@ def atomic(
 
 def _narrow(lw: Lowering, op: Operation, address: Address, bits: int, step: Callable[[Words], Words]) -> Words:
     """An element of 8 or 16 bits: swap the aligned word around it."""
+    lw.note(f"{bits}-bit element inside of its aligned word")
     i = lw.i
     aligned, shift = aligned_word(lw, address)
     mask = i.shl((1 << bits) - 1, shift)

@@ -9,6 +9,7 @@ from loom.diagnostics import LoomError, error
 from loom.ir import Block, IntegerType, Module, Operation, Region, Type, Value
 from loom.target.amdgpu.lowering.emitter import MASK32, Emitter, Operand, is_vector
 from loom.target.amdgpu.lowering.integers import Integers, Pair
+from loom.target.amdgpu.lowering.legalization import Legalizations
 from loom.target.amdgpu.lowering.ranges import Interval, Ranges, fits_signed, fits_unsigned
 from loom.target.amdgpu.lowering.truths import Truths
 from loom.target.amdgpu.lowering.uniformity import Uniformity
@@ -69,6 +70,7 @@ class Lowering:
         handlers: dict[str, Handler],
         memory: MemoryFacts,
         lds_limit: int,
+        legalizations: Legalizations | None = None,
     ) -> None:
         self.module = module
         self.kernel = kernel
@@ -98,6 +100,7 @@ class Lowering:
         self._handlers = handlers
         self.memory = memory
         self.lds_limit = lds_limit
+        self.legalizations = legalizations if legalizations is not None else Legalizations()
         self.full_exec = size[0] * size[1] * size[2] % emitter.wave == 0
         self.fragment_info: dict[Value, object] = {}
         # Address terms that lowering made, by what they are.
@@ -135,14 +138,38 @@ class Lowering:
             raise self.reject(op, f"{op.name} has no lowering for {self.target.selector}", 1)
         saved = self.e.location
         self.e.location = op.location
+        made = self.e.made
         try:
             handler(self, op)
+            self._name_results(op)
+            if not op.regions:
+                self.legalizations.finish(op, self.e.made - made)
         except LoomError:
             raise
         except (KeyError, ValueError) as problem:
             raise self.reject(op, f"{op.name} with these types cannot be lowered: {problem}", 2) from problem
         finally:
             self.e.location = saved
+
+    def _name_results(self, op: Operation) -> None:
+        """Give the registers of named source values their names, for the Low text and reports."""
+        for result in op.results:
+            if result.name is None:
+                continue
+            found = self.values.get(result)
+            words = found.words if isinstance(found, IndexValue) else found
+            if isinstance(words, tuple):
+                for word in words:
+                    if not isinstance(word, Value):
+                        continue
+                    whole = self.e.part_of.get(word)
+                    for value in (word,) if whole is None else (word, whole[0]):
+                        if value.name is None:
+                            value.name = result.name
+
+    def note(self, way: str) -> None:
+        """Say for the report which way the op in hand is lowered."""
+        self.legalizations.note(way)
 
     def reject(self, op: Operation, message: str, number: int, hint: str | None = None) -> LoomError:
         """The error for an op that cannot be compiled."""
@@ -272,6 +299,7 @@ class Lowering:
             return
         if len(words) == 1:
             raise AssertionError("a 64-bit index was given one word")
+        self.note("two words: its bounds do not fit 32 bits")
         self.values[value] = IndexValue((words[0], words[1]))
 
     def index_constant(self, number: int) -> IndexValue:

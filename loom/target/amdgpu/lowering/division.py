@@ -44,12 +44,15 @@ def divide_unsigned(
         if isinstance(a, int):
             return (a & MASK32) // b, (a & MASK32) % b
         if b & (b - 1) == 0:
+            lw.note("shift and mask")
             shift = b.bit_length() - 1
             return i.shr(a, shift) if quotient else 0, i.and_(a, b - 1) if remainder else 0
         if i.bits(a) < b.bit_length():
             return 0, a
+        lw.note("division by a constant: multiply and shift")
         q = _by_constant(lw, a, b)
         return q, i.sub(a, i.mul(q, b)) if remainder else 0
+    lw.note("single-precision reciprocal, corrected twice")
     e = lw.e
     as_float = e.op("v_cvt_f32_u32", b)[0]
     estimate = e.op("v_rcp_iflag_f32", as_float)[0]
@@ -93,6 +96,7 @@ def divide_signed(lw: Lowering, a: Operand, b: Operand, quotient: bool, remainde
         value = b - (1 << 32) if b >> 31 else b
         magnitude = abs(value)
         if magnitude & (magnitude - 1) == 0 and magnitude:
+            lw.note("shift and mask")
             shift = magnitude.bit_length() - 1
             bias = i.shr(sign_a, 32 - shift) if shift else 0
             biased = i.add(a, bias)
@@ -131,11 +135,13 @@ def divide_unsigned64(lw: Lowering, a: Pair, b: Pair, remainder: bool, divisor: 
     """Quotient and remainder of unsigned pairs."""
     i, e = lw.i, lw.e
     if divisor is not None and divisor > 0 and divisor & (divisor - 1) == 0:
+        lw.note("shift and mask")
         shift = divisor.bit_length() - 1
         q = i.shift64("shr", a, shift)
         mask = divisor - 1
         return q, (i.and_(a[0], mask & MASK32), i.and_(a[1], mask >> 32))
     # A reciprocal of the divisor as a 64-bit fraction, from single precision.
+    lw.note("64-bit reciprocal from single precision, corrected twice")
     low, high = e.op("v_cvt_f32_u32", b[0])[0], e.op("v_cvt_f32_u32", b[1])[0]
     whole = e.op("v_fma_f32", high, 0x4F800000, low)[0]
     estimate = e.op("v_rcp_f32", whole)[0]

@@ -134,6 +134,7 @@ class Emitter:
         block: Block that ops are appended to.
         exec: What stands for the present EXEC: None for the entry's, else an object of its own.
         location: Source location given to ops.
+        made: Number of ops made so far.
     """
 
     def __init__(self, generation: str, wave: int, processor: str, block: Block) -> None:
@@ -153,6 +154,7 @@ class Emitter:
         self._low_op = lookup("low.op")
         self._hoisting = True
         self._pinned = 0
+        self.made = 0
         # Known contents of registers, so that extensions of clean values cost nothing: value → number of significant
         # bits.
         self.zero_extended: dict[Value, int] = {}
@@ -196,6 +198,7 @@ class Emitter:
         assert definition is not None, name
         op = Operation(definition, operands, types, attributes or {}, (), successors, self.location, segments)
         self.block.insert_before(self.anchor, op)
+        self.made += 1
         level = len(self.scopes) - 1
         for result in op.results:
             self.depth[result] = level
@@ -437,6 +440,7 @@ class Emitter:
             None,
         )
         self.block.insert_before(self.anchor, op)
+        self.made += 1
         if old:
             self.pass_through[op] = True
         level = len(self.scopes) - 1

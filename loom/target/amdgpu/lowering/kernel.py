@@ -27,6 +27,7 @@ from loom.ir import (
 from loom.target.amdgpu.lowering.cleanup import clean
 from loom.target.amdgpu.lowering.context import Handler, Lowering
 from loom.target.amdgpu.lowering.emitter import SGPR, Emitter
+from loom.target.amdgpu.lowering.legalization import Legalizations
 from loom.target.amdgpu.lowering.ranges import Ranges
 from loom.target.amdgpu.lowering.uniformity import Uniformity
 from loom.target.amdgpu.lowering.values import BufferValue, IndexValue, Root, is_index, is_truth
@@ -162,13 +163,16 @@ def _launch_constant(value: Value, wave: int) -> int | None:
     return constant_of(value)
 
 
-def lower_kernel(module: Module, kernel: Operation, target: TargetConfiguration) -> Operation:
+def lower_kernel(
+    module: Module, kernel: Operation, target: TargetConfiguration, legalizations: Legalizations | None = None
+) -> Operation:
     """Lower one kernel whose body is inlined and free of templates and configuration.
 
     Args:
         module: Module that holds the kernel and the ``low.func.def`` helpers it invokes.
         kernel: The ``kernel.def``.
         target: What to compile for.
+        legalizations: Where to leave what source ops were made of, for the report.
 
     Returns:
         A ``low.kernel.def``, alone in a new module (``operation.module``), with virtual registers and a free schedule.
@@ -230,6 +234,7 @@ def lower_kernel(module: Module, kernel: Operation, target: TargetConfiguration)
         handlers(),
         memory,
         processor_of(target.processor).lds_bytes,
+        legalizations,
     )
     lw.entry = first
     lw.entry_anchor = emitter.create("low.schedule.fence", [], [])

@@ -131,12 +131,38 @@ _IN_DOUBLE: dict[str, Callable[..., object]] = {
 """Functions with a double-precision sequence."""
 
 
+_IN_SINGLE = frozenset(
+    ("expf", "exp2f", "logf", "log2f", "sinf", "cosf", "sinturnsf", "costurnsf", "logisticf", "siluf")
+)
+_APPROXIMATED = frozenset(
+    ("expf", "exp2f", "logf", "log2f", "log10f", "rsqrtf", "logisticf", "siluf", "softplusf", "tanhf", "powf")
+)
+_TURNS = frozenset(("sinf", "cosf", "sinturnsf", "costurnsf"))
+
+
+def _way(name: str, kind: str, flags: frozenset[str]) -> str:
+    """How :func:`elementary` computes a function, for the report."""
+    if kind == "f64":
+        return "double-precision sequence"
+    allowed = bool(flags & {"afn", "fast"})
+    narrow = kind != "f32"
+    if (name in _APPROXIMATED and (allowed or narrow)) or (name in _TURNS and allowed):
+        way = "hardware approximation"
+    elif name in _IN_SINGLE:
+        way = "single-precision sequence within 1 ULP"
+    else:
+        way = "double-precision sequence, rounded once"
+    return f"{way}, in single precision and rounded once to {kind}" if narrow else way
+
+
 def elementary(lw: Lowering, name: str, kind: str, flags: frozenset[str], *sources: Words) -> Words:
     """A source function (``expf`` …) of values of format ``kind``.
 
     Formats narrower than single precision compute in single precision and round once.
     """
     f = floats(lw)
+    if "narrow" not in flags:
+        lw.note(_way(name, kind, flags))
     if kind not in ("f32", "f64"):
         singles = [f.to_f32(s, kind) for s in sources]
         return f.from_f32(elementary(lw, name, "f32", flags | {"narrow"}, *singles), kind)

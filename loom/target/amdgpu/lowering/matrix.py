@@ -208,6 +208,7 @@ def _mma(lw: Lowering, op: Operation) -> None:
             34,
             f"use vector<{expected}x{accumulator}>",
         )
+    lw.note(mnemonic)
     e = lw.e
     a, b = e.join(list(lw.words(lhs)), vector=True), e.join(list(lw.words(rhs)), vector=True)
     start = lw.words(init)

@@ -342,6 +342,8 @@ def float_element(lw: Lowering, name: str, kind: str, flags: frozenset[str], o: 
     if name == "divf":
         return _divide(lw, kind, flags, o)
     if name == "sqrtf":
+        exact = "afn" not in flags or kind == "f64"
+        lw.note("correctly rounded sequence" if exact else "hardware approximation")
         if kind == "f16":
             return f.from_f32(
                 f.op("sqrt", "f32", f.to_f32(o[0], kind)) if "afn" in flags else f.sqrt(f.to_f32(o[0], kind), "f32"),
@@ -391,6 +393,15 @@ def _contract(lw: Lowering, kind: str, o: Sequence[Words]) -> Words | None:
 def _divide(lw: Lowering, kind: str, flags: frozenset[str], o: Sequence[Words]) -> Words:
     f = floats(lw)
     fast = bool(flags & {"afn", "arcp"})
+    if kind == "f32" and not fast and isinstance(o[1][0], int):
+        # Division by a power of two is exact as a multiplication, unless the reciprocal leaves the normal range.
+        bits = o[1][0]
+        exponent = (bits >> 23) & 0xFF
+        if bits & 0x7FFFFF == 0 and 2 <= exponent <= 252:
+            lw.note("product with the exact reciprocal")
+            return f.op("mul", kind, o[0], ((bits & 0x80000000) | ((254 - exponent) << 23),))
+    approximate = fast and kind != "f64"
+    lw.note("product with the approximate reciprocal" if approximate else "correctly rounded sequence")
     if kind == "f16":
         a, b = f.to_f32(o[0], kind), f.to_f32(o[1], kind)
         if fast:
@@ -400,18 +411,14 @@ def _divide(lw: Lowering, kind: str, flags: frozenset[str], o: Sequence[Words]) 
         if all(isinstance(w, int) for w in o[0]) and o[0][0] == 0x3F800000:
             return f.op("rcp", kind, o[1])
         return f.op("mul", kind, o[0], f.op("rcp", kind, o[1]))
-    if kind == "f32" and isinstance(o[1][0], int):
-        # Division by a power of two is exact as a multiplication, unless the reciprocal leaves the normal range.
-        bits = o[1][0]
-        exponent = (bits >> 23) & 0xFF
-        if bits & 0x7FFFFF == 0 and 2 <= exponent <= 252:
-            return f.op("mul", kind, o[0], ((bits & 0x80000000) | ((254 - exponent) << 23),))
     return f.divide(o[0], o[1], kind)
 
 
 def _remainder(lw: Lowering, kind: str, o: Sequence[Words]) -> Words:
     """C's fmod: subtract the divisor's multiples, largest first; exact at every step."""
     from loom.target.amdgpu.lowering.remainder import fmod
+
+    lw.note("exact, by subtracting multiples of the divisor")
 
     return fmod(lw, kind, o[0], o[1])
 

@@ -78,7 +78,9 @@ def exchange(lw: Lowering, word: Operand, distance: int) -> Value:
     e = lw.e
     source = e.to_vector(word)
     if distance < 16:
+        lw.note("DPP moves")
         return dpp(lw, source, ROW_XMASK + distance)
+    lw.note("permlane across rows")
     if distance == 16:
         return e.op("v_permlanex16_b32", source, 0x76543210, 0xFEDCBA98)[0]
     if distance == 32:
@@ -110,6 +112,7 @@ def with_all_lanes(lw: Lowering, build: Callable[[], Words]) -> Words:
     e = lw.e
     if all_on(lw):
         return build()
+    lw.note("all lanes switched on")
     outer = e.exec
     saved = e.fresh(f"s_or_saveexec_{e.mask_suffix}", MASK32 if e.wave == 32 else (1 << 64) - 1)[0]
     e.exec = object()
@@ -134,6 +137,7 @@ def kind_name(element: Type) -> str:
 def _combine_with(lw: Lowering, kind: str, words: Words, distance: int, element: Type) -> Words:
     mnemonic = DPP_OPERATIONS.get((kind, kind_name(element)))
     if mnemonic is not None and distance < 16:
+        lw.note("DPP operands")
         source = lw.e.to_vector(words[0])
         return (
             lw.e.op(
@@ -263,6 +267,7 @@ def fetch(lw: Lowering, word: Operand, lane: Operand) -> Operand:
     """The word of any lane, by LDS permutation hardware. In wave64 it moves data within halves, so both halves are
     asked.
     """
+    lw.note("ds_bpermute")
     e, i = lw.e, lw.i
     data = e.to_vector(word)
     if e.wave == 32:

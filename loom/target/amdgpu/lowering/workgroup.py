@@ -67,6 +67,7 @@ def _in_loop(lw: Lowering) -> bool:
 
 def _publish(lw: Lowering, words: Words, offset: int) -> None:
     """Store this wave's words at its place."""
+    lw.note("the waves meet in workgroup memory")
     e, i = lw.e, lw.i
     if _in_loop(lw):
         # The previous round's readers must be done.
