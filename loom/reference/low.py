@@ -28,6 +28,9 @@ Words = list[Array]
 #: What a register holds that nothing has written.
 UNDEFINED_WORD = np.uint32(0xA5A5A5A5)
 
+#: The same, of a byte of scratch.
+UNDEFINED_BYTE = 0xA5
+
 #: Instructions that change no value: waits, hints and cache control.
 _NO_EFFECT = (
     "s_waitcnt", "s_wait_", "s_nop", "s_delay_alu", "s_clause", "s_sleep", "s_setprio", "s_set_inst_prefetch",
@@ -53,11 +56,27 @@ def split_integer(value: int, units: int) -> Words:
 
 @dataclass(slots=True)
 class Machine:
-    """What all waves of a launch share: the instruction table's generation, wave size, and memory."""
+    """What all waves of a launch share: the instruction table's generation, wave size, memory, and where storage lies.
+
+    ``private_bytes`` is what each lane may address of its scratch: what the kernel states, or what it reserves.
+    """
 
     generation: str
     wave: int
     memory: MemoryUnit
+    private_bytes: int = 0
+    reserved: dict[str, int] = field(default_factory=dict)
+    places: dict[Operation, int] = field(default_factory=dict)
+
+    def place(self, op: Operation, space: str, length: int, alignment: int) -> int:
+        """The first byte of a reservation: the same for every wave and every time it is met."""
+        known = self.places.get(op)
+        if known is None:
+            known = self.places[op] = -(-self.reserved.get(space, 0) // alignment) * alignment
+            self.reserved[space] = known + length
+            if space == "private":
+                self.private_bytes = max(self.private_bytes, known + length)
+        return known
 
 
 @dataclass(slots=True)
@@ -73,6 +92,16 @@ class Wave:
     m0: int = 0
     lds: Array = field(default_factory=lambda: np.zeros(0, np.uint8))
     scratch: Array = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
+
+    def private_memory(self) -> Array:
+        """Scratch, lanes × bytes; it grows with the reservations, and new bytes hold a pattern."""
+        lanes, bytes_ = self.machine.wave, self.machine.private_bytes
+        if self.scratch.shape != (lanes, bytes_):
+            grown = np.full((lanes, bytes_), UNDEFINED_BYTE, np.uint8)
+            if self.scratch.size:
+                grown[:, : self.scratch.shape[1]] = self.scratch
+            self.scratch = grown
+        return self.scratch
 
     @property
     def full(self) -> int:
@@ -108,7 +137,6 @@ class LowFunction:
         self.wave = wave
         self.values: dict[Value, Words] = {}
         self.storage: dict[Value, tuple[str, int]] = {}
-        self._reserved = {"workgroup": 0, "private": 0, "scratch": 0}
 
     def run(self, arguments: Sequence[Words]) -> Steps:
         """Execute from the entry block on; pauses at barriers, returns the returned registers."""
@@ -466,11 +494,10 @@ def _resource(function: LowFunction, op: Operation) -> None:
 def _reserve(function: LowFunction, op: Operation) -> None:
     result = op.results[0]
     space = str(getattr(result.type, "space", "workgroup"))
+    space = "private" if space == "scratch" else space  # one segment holds both
     alignment: Any = op.attributes["byte_alignment"]
     length: Any = op.attributes["byte_length"]
-    start = -(-function._reserved[space] // alignment) * alignment
-    function._reserved[space] = start + length
-    function.storage[result] = (space, start)
+    function.storage[result] = (space, function.wave.machine.place(op, space, int(length), int(alignment)))
 
 
 def _storage_view(function: LowFunction, op: Operation) -> None:

@@ -136,14 +136,23 @@ def launch_low(interp: Interpreter, kernel: Operation, arguments: Sequence[Any],
         entry = [_scalar_words(value, parameter) for value, parameter in zip(scalars, parameters, strict=True)]
         kernarg = _kernarg(binding.arena, addresses, entry)
     machine = Machine(generation_of(interp, kernel), interp.target.subgroup_size, MemoryUnit(binding.arena))
+    machine.private_bytes = _private_bytes(layout)
     packet = _dispatch_packet(binding.arena, geometry, kernarg)
+    queue = _queue(binding.arena)
     try:
         for group in range(geometry.group_count):
             batch = Batch(geometry, group, 1, machine.wave)
-            _run_group(interp, kernel, machine, batch, entry, addresses, kernarg, packet)
+            _run_group(interp, kernel, machine, batch, entry, addresses, kernarg, packet, queue)
     finally:
         binding.copy_back()
     return geometry
+
+
+def _private_bytes(layout: Any) -> int:
+    """Bytes of private memory that a lifted kernel's header states; others reserve what they use."""
+    header = layout.get("descriptor") if isinstance(layout, dict) else None
+    stated = header.get("private_segment_fixed_size", 0) if isinstance(header, dict) else 0
+    return int(stated) if isinstance(stated, int) else 0
 
 
 def static_geometry(kernel: Operation) -> Geometry:
@@ -243,6 +252,13 @@ def _dispatch_packet(arena: Arena, geometry: Geometry, kernarg: int) -> int:
     return GLOBAL_BASE + start
 
 
+def _queue(arena: Arena) -> int:
+    """A queue of 256 zero bytes, for kernels that ask for their queue's address (HSA runtime specification, "queue")."""
+    start = arena.allocate(256, "queue", alignment=64)
+    arena.data[start : start + 256] = 0
+    return GLOBAL_BASE + start
+
+
 #: Bytes of LDS that a workgroup of an interpreted kernel may address.
 _LDS_BYTES = 65536
 
@@ -256,6 +272,7 @@ def _run_group(
     addresses: Sequence[int],
     kernarg: int,
     packet: int,
+    queue: int,
 ) -> None:
     """Run the waves of one workgroup, each to its next barrier in turn."""
     lds = np.full(_LDS_BYTES, 0xA5, np.uint8)
@@ -269,6 +286,9 @@ def _run_group(
         wave.live_ins = {
             "amdgpu.kernarg_segment_ptr": split_integer(kernarg, 2),
             "amdgpu.dispatch_ptr": split_integer(packet, 2),
+            "amdgpu.queue_ptr": split_integer(queue, 2),
+            "amdgpu.dispatch_id": split_integer(0, 2),
+            "amdgpu.private_segment_size": [uniform(machine.private_bytes)],
             "amdgpu.m0": [uniform(0)],
             "amdgpu.workitem_id.packed.xy": [ids[0] | ids[1] << np.uint32(10)],
             "amdgpu.workitem_id.packed.xyz": [ids[0] | ids[1] << np.uint32(10) | ids[2] << np.uint32(20)],

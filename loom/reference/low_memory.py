@@ -53,11 +53,15 @@ class MemoryUnit:
             store, offsets = wave.lds, self._lds_offsets(operands, modifiers, semantic, size)
             label = "LDS"
         elif memory.space == "scratch":
-            raise error("scratch memory cannot be interpreted: use private storage", "REFERENCE/001", op.location)
+            private = wave.private_memory()
+            store, label = private.reshape(-1), "scratch"
+            offsets = [self._scratch_offsets(operands, modifiers, size)]
+            self._check_scratch(interp, op, offsets[0][lanes], semantic.bytes, private.shape[1], lanes)
+            offsets = [offsets[0] + np.arange(size) * private.shape[1]]
         else:
             store, label = self.arena.data, "global"
             offsets = [self._global_offsets(operands, modifiers, memory.space, wave)]
-        for places in offsets:
+        for places in offsets if label != "scratch" else ():
             self._check(interp, op, places[lanes], semantic.bytes, store, label, lanes)
         if semantic.kind == "load":
             return self._load(store, offsets, semantic, lanes, size, operands, memory)
@@ -130,6 +134,31 @@ class MemoryUnit:
             scale = semantic.bytes * semantic.stride
             return [base + modifiers.get(name, 0) * scale for name in ("offset0", "offset1")]
         return [base + modifiers.get("offset", 0)]
+
+    def _scratch_offsets(self, operands: dict[str, Words | None], modifiers: dict[str, int], size: int) -> Array:
+        """Byte offsets into each lane's own scratch: vector address + scalar address + immediate (RDNA3 ISA,
+        "Scratch"; the interleaving of lanes in memory is not visible to a kernel)."""
+        total = np.full(size, modifiers.get("offset", 0), np.int64)
+        for name in ("vaddr", "saddr"):
+            words = operands.get(name)
+            if words is not None:
+                total += np.broadcast_to(words[0], (size,)).astype(np.int64)
+        return total
+
+    def _check_scratch(
+        self, interp: Interpreter, op: Operation, places: Array, size: int, private: int, lanes: Array
+    ) -> None:
+        """Every access must lie inside the lane's private segment."""
+        wrong = (places < 0) | (places + size > private)
+        if wrong.any():
+            position = int(np.argmax(wrong))
+            interp.fail(
+                op,
+                "REFERENCE/002",
+                f"{size} bytes at scratch offset {int(places[position]):#x} are outside the {private} bytes of private "
+                f"memory (lane {int(lanes[position])})",
+                hint="reserve them with low.storage.reserve … : low.storage<private>",
+            )
 
     def _check(
         self, interp: Interpreter, op: Operation, places: Array, size: int, store: Array, label: str, lanes: Array
