@@ -253,7 +253,7 @@ def _dispatch_packet(arena: Arena, geometry: Geometry, kernarg: int) -> int:
 
 
 def _queue(arena: Arena) -> int:
-    """A queue of 256 zero bytes, for kernels that ask for their queue's address (HSA runtime specification, "queue")."""
+    """A queue of 256 zero bytes, for kernels that ask for its address (HSA runtime specification, "queue")."""
     start = arena.allocate(256, "queue", alignment=64)
     arena.data[start : start + 256] = 0
     return GLOBAL_BASE + start

@@ -7,7 +7,7 @@ import numpy as np
 from loom.ir import Operation
 from loom.reference import numerics
 from loom.reference.execution import Frame, Interpreter, form_of, handles
-from loom.reference.formats import FORMATS, Array, decode
+from loom.reference.formats import FORMATS, Array, decode, round_to
 from loom.reference.numerics import either
 from loom.reference.operations_vector import whole
 from loom.reference.values import Mask
@@ -112,12 +112,16 @@ def _transform(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> 
             op, "REFERENCE/013", f"a Hadamard transform needs a power of two of lanes, not {count}", frame=frame
         )
     half = 1
-    while half < count:  # unnormalised fast Walsh–Hadamard butterflies
+    while half < count:  # fast Walsh–Hadamard butterflies of the last axis, each step rounded; no scale by default
         pairs = values.reshape(*values.shape[:-1], count // (2 * half), 2, half)
         upper, lower = pairs[..., 0, :], pairs[..., 1, :]
         total = numerics.FLOAT["addf"](upper, lower, form)
         difference = numerics.FLOAT["subf"](upper, lower, form)
         values = np.stack([total, difference], axis=-2).reshape(values.shape)
         half *= 2
+    attribute = encoding.attribute
+    if attribute is not None and str(attribute.parameter("normalization")) == "orthonormal":
+        scale = round_to(np.array([count**-0.5]), form)
+        values = numerics.FLOAT["mulf"](values, scale, form)
     undefined = whole(frame, op.operands[0])
     frame.set(op.results[0], values, None if undefined is None else undefined.reshape(-1, *([1] * (values.ndim - 1))))

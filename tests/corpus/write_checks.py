@@ -785,6 +785,15 @@ def write_encodings() -> None:
     store("encodings_again.npy", np.clip(np.rint(payload * 1.5), -128, 127).astype(np.int8))
 
 
+def write_transforms() -> None:
+    """Rows times the Hadamard matrix of order four (Sylvester's construction); times 1/2 it is orthonormal."""
+    pair = np.array([[1, 1], [1, -1]])
+    rows = np.arange(1, 9, dtype=np.float32).reshape(2, 4)
+    plain = (rows @ np.kron(pair, pair)).astype(np.float32)
+    store("transforms_plain.npy", plain)
+    store("transforms_scaled.npy", plain / np.float32(2))
+
+
 def write_low() -> None:
     left, right = np.arange(1, 49, dtype=np.uint32), np.arange(100, 148, dtype=np.uint32)
     turned = (left >> 8) | (left << 24)
@@ -809,6 +818,7 @@ def main() -> None:
     write_rules()
     write_fragments()
     write_encodings()
+    write_transforms()
     write_low()
 
 

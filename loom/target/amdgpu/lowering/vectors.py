@@ -592,27 +592,29 @@ def _table_quantize(lw: Lowering, op: Operation) -> None:
 
 
 def _transform(lw: Lowering, op: Operation) -> None:
-    """``#transform.hadamard``: the Walsh-Hadamard butterfly, unscaled unless ``normalized`` is given."""
+    """``#transform.hadamard``: the Walsh-Hadamard butterfly of the last axis, unscaled unless
+    ``normalization=orthonormal`` is given."""
     schema = lw.encoding(op.operands[1]).attribute
     if schema is None or "hadamard" not in schema.family:
         raise lw.reject(op, "only #transform.hadamard is supported", 13, "use encoding.define #transform.hadamard")
     element = element_of(op.results[0].type)
     assert isinstance(element, FloatType)
     values = lw.elements(op.operands[0])
-    count = len(values)
+    extent = getattr(op.results[0].type, "dims", (len(values),))[-1]
+    count = extent if isinstance(extent, int) else len(values)
     if count & (count - 1):
         raise lw.reject(op, f"a Hadamard transform of {count} lanes", 13, "use a power of two")
     width = 1
     while width < count:
         following = list(values)
-        for first in range(0, count, 2 * width):
+        for first in range(0, len(values), 2 * width):
             for k in range(first, first + width):
                 a, b = values[k], values[k + width]
                 following[k] = float_element(lw, "addf", element.name, frozenset(), (a, b))
                 following[k + width] = float_element(lw, "subf", element.name, frozenset(), (a, b))
         values = following
         width *= 2
-    if schema.parameter("normalized"):
+    if str(schema.parameter("normalization")) == "orthonormal":
         scale = float_words(count**-0.5, element.name)
         values = [float_element(lw, "mulf", element.name, frozenset(), (v, scale)) for v in values]
     lw.set_elements(op.results[0], values)
