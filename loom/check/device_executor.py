@@ -38,13 +38,23 @@ if TYPE_CHECKING:
 
 
 class FaultError(LoomError):
-    """A launch that a device stopped. ``fault`` says where and why."""
+    """A launch that a device stopped. ``fault`` says where and why.
 
-    def __init__(self, fault: Fault, op: Operation) -> None:
+    The diagnostic stands at the source of the instruction that faulted where the compiler knows it, else at the
+    launch. What a check that was compiled in says takes the place of the fault that it provoked.
+    """
+
+    def __init__(self, fault: Fault, op: Operation, compiled: CompiledKernel | None = None) -> None:
         self.fault = fault
+        source, check = compiled.source_of(fault.pc) if compiled is not None and fault.pc is not None else (None, None)
         notes = [f"{key}: {value}" for key, value in fault.to_json().items() if value is not None and key != "message"]
+        if source is not None:
+            notes.append(f"launched at: {op.location}")
         diagnostic = Diagnostic(
-            f"kernel '{fault.kernel}' faulted: {fault.message}", f"FAULT/{fault.kind}", op.location, notes=tuple(notes)
+            f"kernel '{fault.kernel}' faulted: {check or fault.message}",
+            f"FAULT/{fault.kind}",
+            source or op.location,
+            notes=tuple(notes),
         )
         super().__init__(diagnostic, ExitCode.EVIDENCE_FAILED)
 
@@ -60,6 +70,7 @@ class CompiledEntry:
     manifest: dict[str, Any]
     static_counts: dict[str, int]
     workgroup_size: tuple[int, int, int] | None
+    compiled: CompiledKernel
 
 
 def _entry(compilation: Compilation, kernel: CompiledKernel, executable: Executable) -> CompiledEntry:
@@ -75,6 +86,7 @@ def _entry(compilation: Compilation, kernel: CompiledKernel, executable: Executa
         compilation.manifest,
         counts,
         kernel.resources.workgroup_size,
+        kernel,
     )
 
 
@@ -204,7 +216,7 @@ class DeviceExecutor:
             )
             if isinstance(outcome, Faulted):
                 placed.abandon()
-                raise FaultError(outcome.fault, op)
+                raise FaultError(outcome.fault, op, entry.compiled)
             placed.read_back()
         finally:
             placed.release()

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 
 import pytest
 
+from loom.device.protocol import Faulted
+from loom.device.registry import open_device
+from loom.target.amdgpu.compile import CompileOptions, compile_module
+from loom.text import parse_module
 from loom.tools.common import run_tool
 from loom.tools.iree_test_loom import run
 
@@ -50,6 +55,44 @@ def test_without_the_sanitizer_the_buffer_is_the_bound(tmp_path: Path, capfd: py
 
 def test_with_it_the_view_is(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert outcomes(tmp_path, capfd, "--sanitizer=access") == (1, [True, False])
+
+
+def test_a_finding_names_the_line_of_the_access(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "program.loom"
+    path.write_text(PROGRAM.replace("  EVENT\n", ""))
+    assert run_tool(run, [str(path), "--device=amdgpu-sim", "--sanitizer=access"]) == 1
+    issue = json.loads(capfd.readouterr().out)["samples"][1]["issues"][0]
+    # Lanes 40 to 63 leave the view of 40 elements that the load reads; the store's view has 64.
+    line = next(k for k, text in enumerate(PROGRAM.split("\n"), 1) if "view.load" in text)
+    assert issue["location"] == {"file": str(path), "line": line, "column": 3}
+    assert issue["message"] == "kernel 'k' faulted: view.load leaves its view on axis 0"
+    launch = next(
+        k for k, text in enumerate(PROGRAM.replace("  EVENT\n", "").split("\n"), 1) if "kernel.launch @" in text
+    )
+    assert f"launched at: {path}:{launch}:3" in issue["details"]["notes"]
+
+
+def test_the_source_is_found_behind_another_kernel_in_the_code_object() -> None:
+    first = PROGRAM.split("check.case")[0]
+    module = parse_module(first.replace("@k(", "@before(") + first, "two.loom")
+    compilation = compile_module(module, CompileOptions(sanitizer=frozenset({"access"})))
+    device = open_device("amdgpu-sim")
+    try:
+        executable = device.load(compilation.code_object)
+        buffer = device.allocate(256)
+        arguments = struct.pack("<QQQ", buffer.address, buffer.address, 40)
+        outcome = device.launch(executable, "k", (1, 1, 1), (64, 1, 1), arguments)
+    finally:
+        device.close()
+    assert isinstance(outcome, Faulted) and outcome.fault.pc is not None
+    kernel = compilation.kernels[1]
+    location, says = kernel.source_of(outcome.fault.pc)
+    assert kernel.name == "k" and kernel.code_offset > 0
+    lines = [k for k, text in enumerate((first + first).split("\n"), 1) if "view.load" in text]
+    assert location is not None and location.line == lines[1]
+    assert says == "view.load leaves its view on axis 0"
+    listed = compilation.manifest["kernels"][1]["checks"]
+    assert [(c["pc"], c["message"]) for c in listed] == [(outcome.fault.pc, says)]
 
 
 def test_findings_that_are_expected_are_counted(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

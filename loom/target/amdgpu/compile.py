@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from loom.diagnostics import Diagnostic, LoomError, Severity, error
+from loom.diagnostics import Diagnostic, Location, LoomError, Severity, error
 from loom.target.amdgpu.abi import KernelResources
 from loom.target.amdgpu.access_proofs import unproven_accesses
+from loom.target.amdgpu.evidence_source import checks_of, place_of
 from loom.target.amdgpu.kernel import KernelBackend
 from loom.target.amdgpu.processors import processor as processor_named
 from loom.transform.target import TargetConfiguration, resolve_target
@@ -74,6 +75,8 @@ class CompiledKernel:
             hazards
             clauses release``.
         low_text: Text of the Low the backend was given, empty unless a report was asked for.
+        code_offset: Bytes in front of its code in the text section.
+        checks: By byte offset in its code the instructions that fault on purpose, each with what its check says.
     """
 
     name: str
@@ -82,6 +85,18 @@ class CompiledKernel:
     resources: KernelResources
     added: dict[str, int] = field(default_factory=dict)
     low_text: str = ""
+    code_offset: int = 0
+    checks: dict[int, str] = field(default_factory=dict)
+
+    def source_of(self, pc: int) -> tuple[Location | None, str | None]:
+        """Where an instruction comes from, and what its check says where it is one.
+
+        Args:
+            pc: Byte offset in the text section, as a fault gives it.
+        """
+        offset = pc - self.code_offset
+        found = next((i for i in self.program.instructions() if i.pc == offset), None)
+        return (found.location if found is not None else None), self.checks.get(offset)
 
 
 @dataclass(slots=True)
@@ -157,11 +172,21 @@ def compile_module(module: Module, options: CompileOptions | None = None) -> Com
         )
     code_object = package_kernels(backends)
     times["encoding"] = time.perf_counter() - started - sum(times.values())
+    all_checks = [checks_of(b) for b in backends]
     compiled = [
-        CompiledKernel(b.name, b.symbol, b.program, b.resources, b.added, b.low_text if options.report else "")
-        for b in backends
+        CompiledKernel(
+            b.name,
+            b.symbol,
+            b.program,
+            b.resources,
+            b.added,
+            b.low_text if options.report else "",
+            b.code_offset,
+            checks,
+        )
+        for b, checks in zip(backends, all_checks, strict=True)
     ]
-    manifest = _manifest(backends, code_object, options)
+    manifest = _manifest(backends, all_checks, code_object, options)
     report = collect_report(backends, code_object, times, options.pipeline, options.report)
     diagnostics = [d for b in backends for d in b.diagnostics]
     return Compilation(code_object, compiled, manifest, report, low_module, dumps, diagnostics)
@@ -302,7 +327,9 @@ _SET_SELECTORS = {
 }
 
 
-def _manifest(backends: Sequence[KernelBackend], code_object: bytes, options: CompileOptions) -> dict[str, Any]:
+def _manifest(
+    backends: Sequence[KernelBackend], checks: Sequence[dict[int, str]], code_object: bytes, options: CompileOptions
+) -> dict[str, Any]:
     """What is in the artifact, and what the emitter added."""
     import hashlib
 
@@ -336,8 +363,14 @@ def _manifest(backends: Sequence[KernelBackend], code_object: bytes, options: Co
                 "wave_size": b.wave_size,
                 "instruction_count": sum(1 for _ in b.program.instructions()),
                 "added_by_emitter": dict(b.added),
+                "code_offset": b.code_offset,
+                "checks": [
+                    {"pc": b.code_offset + i.pc, "message": known[i.pc], "location": place_of(i.location)}
+                    for i in (b.program.instructions() if known else ())
+                    if i.pc in known
+                ],
             }
-            for b in backends
+            for b, known in zip(backends, checks, strict=True)
         ],
     }
 

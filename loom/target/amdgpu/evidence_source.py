@@ -35,6 +35,18 @@ def definitions_of(code: LowCode) -> dict[int, tuple[str, Location | None]]:
     return found
 
 
+def checks_of(backend: KernelBackend) -> dict[int, str]:
+    """By byte offset in the kernel's code what the checks compiled into it say; their stores fault on purpose."""
+    emitted = backend.trace.emitted
+    found: dict[int, str] = {}
+    for instruction in backend.program.instructions():
+        low = emitted.source.get(id(instruction)) if emitted is not None else None
+        immediates = getattr(low.origin, "attributes", {}).get("immediates") if low is not None else None
+        if isinstance(immediates, dict) and isinstance(immediates.get("message"), str):
+            found[instruction.pc] = immediates["message"]
+    return found
+
+
 def source_low(backend: KernelBackend) -> dict[str, Any]:
     """Which source line became which Low and machine instructions, and what of memory they touch."""
     emitted = backend.trace.emitted

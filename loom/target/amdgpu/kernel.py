@@ -78,7 +78,8 @@ WAVE_SCRATCH_BYTES = {"gfx9.4": 1024 * ((1 << 13) - 1), "gfx11": 256 * ((1 << 15
 class KernelBackend:
     """Compiles one ``low.kernel.def``.
 
-    Attributes after :meth:`run`: ``program``, ``resources``, ``added``, ``diagnostics``, ``trace``, ``low_text``.
+    Attributes after :meth:`run`: ``program``, ``resources``, ``added``, ``diagnostics``, ``trace``, ``low_text``;
+    after packaging also ``code_offset``, the bytes in front of the kernel's code in the text section.
     """
 
     def __init__(self, module: Module, op: Operation, target: TargetConfiguration, processor: Processor) -> None:
@@ -96,6 +97,7 @@ class KernelBackend:
         self.added: dict[str, int] = {}
         self.low_text = ""
         self.report = False
+        self.code_offset = 0
         self.resources = KernelResources()
         self.program: MachineProgram
 

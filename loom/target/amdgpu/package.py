@@ -172,6 +172,9 @@ def package_kernels(backends: Sequence[KernelBackend]) -> bytes:
         metadata = kernel_metadata(backend, fields)
         kernels.append(Kernel(backend.name, code, descriptor, metadata, 0, backend.processor.generation))
     name = backends[0].processor.name
-    code_object = _own_code(build(name, kernels), backends)
+    code_object = build(name, kernels)
+    for kernel, backend in zip(code_object.kernels, backends, strict=True):
+        backend.code_offset = kernel.offset
+    code_object = _own_code(code_object, backends)
     document = {"amdhsa.target": code_object.target_id, "amdhsa.version": [1, 2]}
     return write(replace(code_object, metadata=document))

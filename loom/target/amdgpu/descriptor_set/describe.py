@@ -9,6 +9,9 @@ from loom.ir.targets import Descriptor, DescriptorImmediate, DescriptorOperand, 
 from loom.target.amdgpu.descriptor_set.variants import Variant
 from loom.target.amdgpu.instruction import InstructionRow, OperandSlot
 
+_MEMORY_WORDS = ("alias", "invariant", "volatile", "message")
+"""What a memory instruction may say besides its modifiers (docs/lowering.md)."""
+
 
 def _classes_of(slot: OperandSlot) -> tuple[str, ...]:
     order = ("vgpr", "agpr", "sgpr", "vcc", "exec", "m0", "ttmp", "scc")
@@ -74,7 +77,7 @@ def describe(name: str, row: InstructionRow, variant: Variant | None, with_row: 
             # What the barrier publishes; docs/lowering.md.
             immediates.append(DescriptorImmediate("memory", words=("workgroup", "global", "all"), default="all"))
         if row.memory is not None:
-            immediates += [DescriptorImmediate(word, 1, default=0) for word in ("alias", "invariant", "volatile")]
+            immediates += [DescriptorImmediate(word, 1, default=0) for word in _MEMORY_WORDS]
     return Descriptor(
         f"amdgpu.{name}",
         name,

@@ -41,7 +41,11 @@ class Resolved:
 
 
 #: Entries of ``low.op`` that are neither slots nor modifiers.
-META = frozenset(("key", "form", "raw", "alias", "invariant", "volatile", "memory", "literal", "immediates", "ties"))
+META = frozenset(
+    (
+        "key", "form", "raw", "alias", "invariant", "volatile", "memory", "message", "literal", "immediates", "ties",
+    )
+)  # fmt: skip
 
 
 def resolve(

@@ -17,9 +17,17 @@ def _assert(lw: Lowering, op: Operation) -> None:
             hint="run the pass guard-asserts before, as the default pipeline does",
         )
     # A store to address zero faults on every device, and unlike s_trap it does nothing where no lane is active.
+    # What it says stays with the store, so that whoever sees the fault can say it.
     e = lw.e
     zero = e.vector_constant(0)
-    e.fresh("global_store_b32", e.join([zero, zero], vector=True), zero, None)
+    message = op.attributes.get("message")
+    e.fresh(
+        "global_store_b32",
+        e.join([zero, zero], vector=True),
+        zero,
+        None,
+        message=message if isinstance(message, str) else "kernel.assert fails",
+    )
 
 
 HANDLERS: dict[str, Handler] = {"kernel.assert": _assert}
