@@ -23,7 +23,7 @@ def hazard_faults(
     """For each instruction that needs a no-op (or a wait) in front and has none, the fault."""
     blocks = split_blocks(code, entries)
     if processor(processor_name).generation == "gfx9.4":
-        return Gfx9Hazards(code, blocks).run()
+        return Gfx9Hazards(code, blocks, processor_name).run()
     labels = {code[first].pc: f"b{code[first].pc:x}" for first, _ in blocks}
     program = MachineProgram(
         "kernel", processor_name, wave, [_block(code, first, last, labels) for first, last in blocks]
