@@ -92,9 +92,7 @@ def diagnose(name: str, data: bytes) -> Iterator[KernelDiagnosis]:
 
 def simulation_gap(program: Any) -> str | None:
     """The first instruction of a program that the simulator does not execute, with the reason and its pc."""
-    from loom.low.semantics.memory import memory_operation
-    from loom.low.semantics.table import find_operation
-    from loom.target.amdgpu.simulator.unsupported import reason_unsupported
+    from loom.target.amdgpu.simulator.unsupported import is_simulated, reason_unsupported
 
     known: set[str] = set()
     for instruction in program.instructions():
@@ -103,13 +101,7 @@ def simulation_gap(program: Any) -> str | None:
                 continue
             row = half.row
             reason = reason_unsupported(row.mnemonic)
-            computes = row.issue_class in ("valu", "trans", "matrix", "dual")
-            moves = row.memory is not None and row.memory.space != "constant"
-            moves = moves and row.memory.kind not in ("cache", "prefetch")
-            missing = (moves and memory_operation(row.semantic) is None) or (
-                computes and find_operation(row.semantic, program.wave_size, row.generation) is None
-            )
-            if reason is None and missing:
+            if reason is None and not is_simulated(row, program.wave_size):
                 reason = "it has no semantic operation"
             if reason is not None:
                 return f"{row.mnemonic} at pc {instruction.pc:#x} is not simulated: {reason}"

@@ -99,6 +99,15 @@ def _decrement(c: Context, old: Expr, data: Expr, compare: Expr) -> Expr:
     return select(icmp("eq", old, 0) | icmp("ugt", old, data), data, old - 1)
 
 
+def _exchange_flagged(c: Context, old: Expr, data: Expr, compare: Expr) -> Expr:
+    """DS_CONDXCHG32: of two words each is replaced where the new one has its top bit set, which is not stored."""
+    words = [
+        zext(select(icmp("ne", d >> 31, 0), d & 0x7FFFFFFF, o), "i64")
+        for o, d in zip(halves(old), halves(data), strict=True)
+    ]
+    return words[0] | (words[1] << 32)
+
+
 _UPDATES: dict[str, Callable[[Context, Expr, Expr, Expr], Expr]] = {
     "add_u": lambda c, o, d, k: o + d,
     "sub_u": lambda c, o, d, k: o - d,
@@ -180,6 +189,8 @@ def _atomic(rest: str) -> MemoryOperation | None:
     if packed:
         update = _packed_half if packed.group(2) == "f16" else _packed_bfloat
         return MemoryOperation("atomic", 4, 1, update=update, returns=bool(packed.group(1)), name=rest)
+    if rest.startswith("condxchg32"):
+        return MemoryOperation("atomic", 8, 2, update=_exchange_flagged, returns="_rtn" in rest, name=rest)
     found = _ATOMIC.match(rest)
     if not found:
         return None

@@ -11,6 +11,7 @@ from typing import Any
 from loom.low.semantics import (  # noqa: F401 - each import declares a family of operations
     matrix_cdna,
     scalar,
+    transpose,
     vector_float,
     vector_integer,
     vector_lanes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -239,8 +240,6 @@ class Emitter:
         first.
         """
         row = instruction.row
-        values = self.values
-        modifiers = self.modifiers(instruction)
         sources: list[Operand] = []
         results: list[Operand] = []
         for slot, operand in zip(row.slots, instruction.operands, strict=True):
@@ -248,6 +247,14 @@ class Emitter:
                 results.append(operand)
             if slot.is_use:
                 sources.append(operand)
+        return self.apply(instruction, sources, results)
+
+    def apply(self, instruction: MachineInstruction, sources: Sequence[Operand], results: Sequence[Operand]) -> Any:
+        """Emit the operation of an instruction on the given operands; for :meth:`commit`."""
+        row = instruction.row
+        values = self.values
+        modifiers = self.modifiers(instruction)
+        sources, results = list(sources), list(results)
         operation = find_operation(row.semantic, self.wave, self.generation)
         if operation is None:
             raise Unsupported(unsupported_message(row.mnemonic))

@@ -18,13 +18,15 @@ from loom.low.semantics.llvm_backend import compile_template
 from loom.low.semantics.memory import MemoryOperation, memory_operation
 from loom.low.semantics.operation import Context, Mode
 from loom.target.amdgpu.simulator import layout as L
+from loom.target.amdgpu.simulator.format_helpers import format_signature, format_text
+from loom.target.amdgpu.simulator.lds_load import lds_load_signature, lds_load_text
 from loom.target.amdgpu.simulator.runtime import vector
 
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """One helper: access ``suffix`` (``load_b32``), ``space`` (``global``, ``lds``, ``scratch``), wave size, what it
-    returns.
+    """One helper: access ``suffix`` (``load_b32``), ``space`` (``global``, ``lds``, ``scratch``; ``format.`` and the
+    generation for typed buffers, ``tolds`` for loads from memory into LDS), wave size, what it returns.
     """
 
     space: str
@@ -58,6 +60,10 @@ def data_words(operation: MemoryOperation) -> int:
 
 def signature(helper: Helper) -> str:
     """Return type, name and parameter types, for a declaration."""
+    if helper.space.startswith("format."):
+        return format_signature(helper.name, helper.wave)
+    if helper.space == "tolds":
+        return lds_load_signature(helper.name, helper.wave)
     operation = operation_of(helper)
     v, m = vector(helper.wave), f"i{helper.wave}"
     address = f"{vector(helper.wave, 'i64')}" if helper.wide else f"i64, {v}"
@@ -79,6 +85,10 @@ def operation_of(helper: Helper) -> MemoryOperation:
 
 def helper_text(helper: Helper, hardware_fma: bool) -> str:
     """The definition of a helper."""
+    if helper.space.startswith("format."):
+        return format_text(helper.name, helper.suffix, helper.wave, helper.space.partition(".")[2])
+    if helper.space == "tolds":
+        return lds_load_text(helper.name, helper.suffix, helper.wave, helper.race)
     return _wide_text(helper) if helper.wide else _Body(helper, hardware_fma).text()
 
 

@@ -15,7 +15,7 @@ NO_EFFECT = frozenset(
         "s_prefetch_inst", "s_prefetch_inst_pc_rel", "s_prefetch_data", "s_buffer_prefetch_data",
         "s_prefetch_data_pc_rel", "v_nop", "s_dcache_inv_vol", "s_dcache_wb_vol", "s_dcache_discard",
         "s_dcache_discard_x2", "v_pipeflush", "s_wakeup", "s_set_gpr_idx_off", "s_singleuse_vdst",
-        "ds_nop",
+        "ds_nop", "v_clrexcp",
     ]
 )  # fmt: skip
 """Instructions that change no value a program can see."""
@@ -35,3 +35,16 @@ ENDS_BLOCK = frozenset(
     ]
 )  # fmt: skip
 """Instructions behind which a new block starts, besides branches."""
+
+SYSTEM = frozenset(
+    [
+        "s_round_mode", "s_denorm_mode", "s_setreg_b32", "s_setreg_imm32_b32", "s_getpc_b64", "s_getreg_b32",
+        "s_memtime", "s_memrealtime", "s_get_shader_cycles_u64", "s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64", "s_movrels_b32",
+        "s_movrels_b64", "s_movreld_b32", "s_movreld_b64", "s_movrelsd_2_b32", "v_movrels_b32", "v_movreld_b32",
+        "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32", "lds_direct_load", "ds_direct_load",
+    ]
+)  # fmt: skip
+"""Instructions about the wave itself, which the translation carries out without a semantic operation."""
+
+LANE_EXCHANGES = frozenset(["ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32"])
+"""LDS instructions that only move values between lanes."""

@@ -58,6 +58,7 @@ FAULT_MISALIGNED = 4
 FAULT_BAD_PC = 5
 FAULT_RACE = 6
 FAULT_REGISTER = 7
+FAULT_FORMAT = 8
 STATIC_FAULT = 16
 
 # Launch block, read by the scheduler.

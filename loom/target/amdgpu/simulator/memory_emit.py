@@ -8,6 +8,7 @@ from loom.target.amdgpu.machine import Immediate, Literal, MachineInstruction, O
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unsupported, unsupported_message
 from loom.target.amdgpu.simulator.helpers import Helper, data_words, lanes_constant
+from loom.target.amdgpu.simulator.special_memory import emit_special
 
 
 class MemoryEmitter:
@@ -20,10 +21,12 @@ class MemoryEmitter:
         self.race = race
         self.helpers: set[Helper] = set()
         self.generation = emitter.generation
+        self.needs_format_sizes = False
 
     # Parts
 
-    def _operand(self, instruction: MachineInstruction, *names: str) -> Operand | None:
+    def operand(self, instruction: MachineInstruction, *names: str) -> Operand | None:
+        """The operand of the first slot that the row has, by name."""
         for name in names:
             index = instruction.row.slot_index(name)
             if index >= 0:
@@ -31,35 +34,37 @@ class MemoryEmitter:
         return None
 
     @staticmethod
-    def _present(operand: Operand | None) -> bool:
+    def present(operand: Operand | None) -> bool:
+        """Whether an optional operand is there."""
         if operand is None:
             return False
         return not (isinstance(operand, Register) and operand.bank in ("off", "null"))
 
-    def _splat(self, value: str, type_: str = "i32") -> str:
+    def splat(self, value: str, type_: str = "i32") -> str:
+        """A scalar in every lane."""
         kind = f"<{self.wave} x {type_}>"
         if not value.startswith("%"):
             return f"splat ({type_} {value})"
         one = self.values.emit(f"insertelement {kind} poison, {type_} {value}, i64 0")
         return self.values.emit(f"shufflevector {kind} {one}, {kind} poison, <{self.wave} x i32> zeroinitializer")
 
-    def _lane_word(self, operand: Operand, word: int = 0) -> str:
+    def lane_word(self, operand: Operand, word: int = 0) -> str:
         """A 32-bit word of an address or data operand, a lane each."""
         if self.emitter.is_lane(operand):
             assert isinstance(operand, Register)
             return self.values.read_vector(self.emitter.vector_index(operand) + word)
-        return self._splat(self.emitter.scalar_word(operand, word, "b32"))
+        return self.splat(self.emitter.scalar_word(operand, word, "b32"))
 
     def _data(self, instruction: MachineInstruction, operation: MemoryOperation) -> list[str]:
         memory = instruction.row.memory
         assert memory is not None
         words: list[str] = []
-        operands = [self._operand(instruction, n) for n in memory.data]
+        operands = [self.operand(instruction, n) for n in memory.data]
         for operand in operands:
             if operand is None:
                 continue
             count = operand.units if isinstance(operand, Register) else 1
-            words += [self._lane_word(operand, k) for k in range(count)]
+            words += [self.lane_word(operand, k) for k in range(count)]
         needed = data_words(operation)
         if len(words) < needed:
             raise Unsupported(f"{instruction.mnemonic}: {len(words)} data words of {needed}")
@@ -70,18 +75,19 @@ class MemoryEmitter:
             words = words[half:] + words[:half]
         return words
 
-    def _result_pointer(self, instruction: MachineInstruction, word: int = 0) -> tuple[str, list[int]] | None:
+    def result_pointer(self, instruction: MachineInstruction, word: int = 0) -> tuple[str, list[int]] | None:
+        """Where a result register lies in the state block, and the numbers of its registers; None without one."""
         memory = instruction.row.memory
         assert memory is not None
-        operand = self._operand(instruction, memory.result) if memory.result else None
-        if operand is None or not self._present(operand):
+        operand = self.operand(instruction, memory.result) if memory.result else None
+        if operand is None or not self.present(operand):
             return None
         assert isinstance(operand, Register)
         first = self.emitter.vector_index(operand)
         indices = list(range(first, first + operand.units))
         return self.values.pointer(self.values.vector_offset(first + word)), indices
 
-    def _prepare_result(self, indices: list[int], complete: bool) -> None:
+    def prepare_result(self, indices: list[int], complete: bool) -> None:
         """Lanes or halves that a load leaves alone must be in memory before the helper writes the others."""
         for index in indices:
             if complete and self.values.full_exec:
@@ -89,7 +95,7 @@ class MemoryEmitter:
             else:
                 self.values.store_vector(index)
 
-    def _call(
+    def call(
         self,
         helper: Helper,
         address: str,
@@ -98,6 +104,7 @@ class MemoryEmitter:
         target: str | None,
         data: list[str],
     ) -> None:
+        """Emit a call of a helper."""
         self.helpers.add(helper)
         v = self.values.vector
         text = f"  call void @{helper.name}(ptr %st, {address}, i{self.wave} {mask}, i32 {site}"
@@ -127,6 +134,10 @@ class MemoryEmitter:
         if memory.space == "constant":
             self._scalar(instruction, site)
             return
+        if instruction.modifier("tfe"):
+            raise Unsupported("the residency status of 'tfe' is not simulated")
+        if emit_special(self, instruction, site):
+            return
         operation = memory_operation(row.semantic)
         if operation is None:
             raise Unsupported(unsupported_message(row.mnemonic))
@@ -152,41 +163,42 @@ class MemoryEmitter:
         assert memory is not None
         if memory.result in memory.data:
             return atomic_returns(instruction)
-        operand = self._operand(instruction, memory.result) if memory.result else None
-        return self._present(operand)
+        operand = self.operand(instruction, memory.result) if memory.result else None
+        return self.present(operand)
 
-    def _access(
+    def access(
         self, instruction: MachineInstruction, operation: MemoryOperation, space: str, wide: bool, address: str,
         mask: str, site: int, first_word: int = 0, data: list[str] | None = None,
     ) -> None:  # fmt: skip
+        """Emit one access of every lane of ``mask`` at ``address``."""
         returning = self._returns(instruction, operation)
         target = None
         helper = self._helper(space, operation, wide, returning)
         if data is None:
             data = self._data(instruction, operation) if operation.kind != "load" else []
         if returning:
-            found = self._result_pointer(instruction, first_word)
+            found = self.result_pointer(instruction, first_word)
             if found is None:
                 raise Unsupported("a load without a result register")
             target, indices = found
             touched = indices[first_word : first_word + operation.words]
-            self._prepare_result(touched, operation.half is None and mask == "-1")
-            self._call(helper, address, mask, site, target, data)
+            self.prepare_result(touched, operation.half is None and mask == "-1")
+            self.call(helper, address, mask, site, target, data)
             for index in touched:
                 self.values.drop_vector(index)
             return
-        self._call(helper, address, mask, site, None, data)
+        self.call(helper, address, mask, site, None, data)
 
     def _lds(self, instruction: MachineInstruction, operation: MemoryOperation, site: int) -> None:
         values = self.values
-        address = self._operand(instruction, "addr", "vaddr", "addr0")
+        address = self.operand(instruction, "addr", "vaddr", "addr0")
         if "addtid" in instruction.row.semantic:
             m0 = values.emit(f"and i32 {values.read_scalar(L.M0)}, 65535")
-            offset = values.emit(f"add {values.vector} {self._splat(m0)}, {lanes_constant(self.wave, 4)}")
+            offset = values.emit(f"add {values.vector} {self.splat(m0)}, {lanes_constant(self.wave, 4)}")
         elif address is None:
             raise Unsupported(f"{instruction.mnemonic}: no address")
         else:
-            offset = self._lane_word(address)
+            offset = self.lane_word(address)
         base = values.emit(f"load i64, ptr {values.pointer(L.LDS_BASE)}")
         mask = values.read_exec()
         data = self._data_elements(instruction, operation)
@@ -197,7 +209,7 @@ class MemoryEmitter:
         # Both addresses are read before either result is written.
         for element, extra in enumerate(offsets):
             start = values.emit(f"add i64 {base}, {extra}") if extra else base
-            self._access(
+            self.access(
                 instruction, operation, "lds", False, f"i64 {start}, {values.vector} {offset}", mask, site,
                 element * operation.words, data[element] if data else None,
             )  # fmt: skip
@@ -209,58 +221,72 @@ class MemoryEmitter:
         assert memory is not None
         result = []
         for name in memory.data[:2]:
-            operand = self._operand(instruction, name)
+            operand = self.operand(instruction, name)
             assert operand is not None
-            result.append([self._lane_word(operand, k) for k in range(operation.words)])
+            result.append([self.lane_word(operand, k) for k in range(operation.words)])
         return result
 
     def _global(self, instruction: MachineInstruction, operation: MemoryOperation, site: int, flat: bool) -> None:
         values = self.values
-        vaddr = self._operand(instruction, "vaddr", "addr")
-        saddr = self._operand(instruction, "saddr")
+        vaddr = self.operand(instruction, "vaddr", "addr")
+        saddr = self.operand(instruction, "saddr")
         offset = instruction.modifier("offset")
         mask = values.read_exec()
         if "addtid" in instruction.row.semantic:
             assert saddr is not None
-            base = self._scalar_base(saddr)
+            base = self.scalar_base(saddr)
             start = values.emit(f"add i64 {base}, {offset}")
             address = f"i64 {start}, {values.vector} {lanes_constant(self.wave, 4)}"
-            self._access(instruction, operation, "global", False, address, mask, site)
+            self.access(instruction, operation, "global", False, address, mask, site)
             return
         assert vaddr is not None
-        if self._present(saddr):
+        if self.present(saddr):
             assert saddr is not None
-            base = self._scalar_base(saddr)
+            base = self.scalar_base(saddr)
             start = values.emit(f"add i64 {base}, {offset}") if offset else base
-            address = f"i64 {start}, {values.vector} {self._lane_word(vaddr)}"
+            address = f"i64 {start}, {values.vector} {self.lane_word(vaddr)}"
             if not flat:
-                self._access(instruction, operation, "global", False, address, mask, site)
+                self.access(instruction, operation, "global", False, address, mask, site)
                 return
-            wide = self._widen_offsets(start, self._lane_word(vaddr))
+            wide = self.widen_offsets(start, self.lane_word(vaddr))
         else:
-            wide = self._wide_address(vaddr, offset)
+            wide = self.wide_address(vaddr, offset)
         if not flat:
-            self._access(instruction, operation, "global", True, f"<{self.wave} x i64> {wide}", mask, site)
+            self.access(instruction, operation, "global", True, f"<{self.wave} x i64> {wide}", mask, site)
             return
         self._flat(instruction, operation, wide, mask, site)
 
-    def _scalar_base(self, operand: Operand) -> str:
+    def global_addresses(self, instruction: MachineInstruction) -> str:
+        """64-bit addresses of a global access, a lane each, the instruction's offset included."""
+        vaddr, saddr = self.operand(instruction, "vaddr", "addr"), self.operand(instruction, "saddr")
+        offset = instruction.modifier("offset")
+        assert vaddr is not None
+        if saddr is None or not self.present(saddr):
+            return self.wide_address(vaddr, offset)
+        base = self.scalar_base(saddr)
+        start = self.values.emit(f"add i64 {base}, {offset}") if offset else base
+        return self.widen_offsets(start, self.lane_word(vaddr))
+
+    def scalar_base(self, operand: Operand) -> str:
+        """A 64-bit address in scalar registers."""
         return self.emitter.scalar_pair(operand, "b64")
 
-    def _wide_address(self, vaddr: Operand, offset: int) -> str:
+    def wide_address(self, vaddr: Operand, offset: int) -> str:
+        """64-bit addresses from a pair of vector registers."""
         values = self.values
         w = self.wave
-        low = values.emit(f"zext {values.vector} {self._lane_word(vaddr, 0)} to <{w} x i64>")
-        high = values.emit(f"zext {values.vector} {self._lane_word(vaddr, 1)} to <{w} x i64>")
+        low = values.emit(f"zext {values.vector} {self.lane_word(vaddr, 0)} to <{w} x i64>")
+        high = values.emit(f"zext {values.vector} {self.lane_word(vaddr, 1)} to <{w} x i64>")
         up = values.emit(f"shl <{w} x i64> {high}, splat (i64 32)")
         whole = values.emit(f"or <{w} x i64> {low}, {up}")
         return values.emit(f"add <{w} x i64> {whole}, splat (i64 {offset})") if offset else whole
 
-    def _widen_offsets(self, base: str, offsets: str) -> str:
+    def widen_offsets(self, base: str, offsets: str) -> str:
+        """64-bit addresses from a scalar base and 32-bit offsets."""
         values = self.values
         w = self.wave
         wide = values.emit(f"zext {values.vector} {offsets} to <{w} x i64>")
-        return values.emit(f"add <{w} x i64> {wide}, {self._splat(base, 'i64')}")
+        return values.emit(f"add <{w} x i64> {wide}, {self.splat(base, 'i64')}")
 
     def _flat(
         self, instruction: MachineInstruction, operation: MemoryOperation, wide: str, mask: str, site: int
@@ -279,16 +305,16 @@ class MemoryEmitter:
         not_others = values.emit(f"xor i{w} {others}, -1")
         rest = values.emit(f"and i{w} {mask}, {not_others}")
         data = self._data(instruction, operation) if operation.kind != "load" else []
-        self._access(instruction, operation, "global", True, f"<{w} x i64> {wide}", rest, site, 0, data)
+        self.access(instruction, operation, "global", True, f"<{w} x i64> {wide}", rest, site, 0, data)
         base = values.emit(f"load i64, ptr {values.pointer(L.LDS_BASE)}")
-        self._access(
+        self.access(
             instruction, operation, "lds", False, f"i64 {base}, {values.vector} {low}", masks["lds"], site, 0, data
         )
-        self._private(instruction, operation, low, 0, masks["scratch"], site, data)
+        self.private(instruction, operation, low, 0, masks["scratch"], site, data)
 
-    def _private(
+    def private(
         self, instruction: MachineInstruction, operation: MemoryOperation, offsets: str, constant: int, mask: str,
-        site: int, data: list[str] | None,
+        site: int, data: list[str] | None, first_word: int = 0,
     ) -> None:  # fmt: skip
         """Scratch: each lane's bytes are contiguous; an access beyond them is a fault of that lane."""
         values = self.values
@@ -298,7 +324,7 @@ class MemoryEmitter:
         size = values.emit(f"trunc i64 {size64} to i32")
         total = values.emit(f"add {v} {offsets}, splat (i32 {constant})") if constant else offsets
         limit = values.emit(f"sub i32 {size}, {operation.bytes}")
-        beyond = values.emit(f"icmp ugt {v} {total}, {self._splat(limit)}")
+        beyond = values.emit(f"icmp ugt {v} {total}, {self.splat(limit)}")
         small = values.emit(f"icmp slt i32 {limit}, 0")
         beyond_bits = values.emit(f"bitcast <{w} x i1> {beyond} to i{w}")
         beyond_any = values.emit(f"select i1 {small}, i{w} -1, i{w} {beyond_bits}")
@@ -308,33 +334,38 @@ class MemoryEmitter:
         )
         good_bits = values.emit(f"xor i{w} {bad}, -1")
         good = values.emit(f"and i{w} {mask}, {good_bits}")
-        stride = values.emit(f"mul {v} {lanes_constant(w, 1)}, {self._splat(size)}")
+        stride = values.emit(f"mul {v} {lanes_constant(w, 1)}, {self.splat(size)}")
         where = values.emit(f"add {v} {total}, {stride}")
         base = values.emit(f"load i64, ptr {values.pointer(L.SCRATCH_BASE)}")
-        self._access(instruction, operation, "scratch", False, f"i64 {base}, {v} {where}", good, site, 0, data)
+        self.access(instruction, operation, "scratch", False, f"i64 {base}, {v} {where}", good, site, first_word, data)
 
-    def _scratch(self, instruction: MachineInstruction, operation: MemoryOperation, site: int) -> None:
-        vaddr = self._operand(instruction, "vaddr", "addr")
-        saddr = self._operand(instruction, "saddr")
+    def scratch_offsets(self, instruction: MachineInstruction) -> str:
+        """Byte offsets of a scratch access a lane, without the instruction's constant."""
+        vaddr = self.operand(instruction, "vaddr", "addr")
+        saddr = self.operand(instruction, "saddr")
         values = self.values
         parts: list[str] = []
-        if vaddr is not None and self._present(vaddr):
-            parts.append(self._lane_word(vaddr))
-        if saddr is not None and self._present(saddr):
-            parts.append(self._splat(self.emitter.scalar_word(saddr, 0, "b32")))
+        if vaddr is not None and self.present(vaddr):
+            parts.append(self.lane_word(vaddr))
+        if saddr is not None and self.present(saddr):
+            parts.append(self.splat(self.emitter.scalar_word(saddr, 0, "b32")))
         total = parts[0] if parts else "zeroinitializer"
         for part in parts[1:]:
             total = values.emit(f"add {values.vector} {total}, {part}")
-        self._private(instruction, operation, total, instruction.modifier("offset"), values.read_exec(), site, None)
+        return total
 
-    def _buffer(self, instruction: MachineInstruction, operation: MemoryOperation, site: int) -> None:
-        """Typed-less buffer access: base, stride and bounds come from a resource of four scalar registers.
+    def _scratch(self, instruction: MachineInstruction, operation: MemoryOperation, site: int) -> None:
+        values, total = self.values, self.scratch_offsets(instruction)
+        self.private(instruction, operation, total, instruction.modifier("offset"), values.read_exec(), site, None)
 
-        An access beyond ``num_records`` loads zero and stores nothing (RDNA3 ISA, "Range checking"); it is not a fault.
+    def buffer_place(self, instruction: MachineInstruction, size: str) -> tuple[str, str, str]:
+        """Start (``i64``), byte offsets and in-range lanes of a buffer access of ``size`` bytes (``i32``).
+
+        Base, stride and bounds come from a resource of four scalar registers (RDNA3 ISA, "Range checking").
         """
         values, emitter = self.values, self.emitter
         w, v = self.wave, self.values.vector
-        resource = self._operand(instruction, "srsrc")
+        resource = self.operand(instruction, "srsrc")
         assert isinstance(resource, Register)
         first = SCALAR_BASE[resource.bank] + resource.index
         word = [values.read_scalar(first + k) for k in range(4)]
@@ -346,52 +377,58 @@ class MemoryEmitter:
         stride_up = values.emit(f"lshr i32 {word[1]}, 16")
         stride = values.emit(f"and i32 {stride_up}, 16383")
         records = word[2]
-        soffset_operand = self._operand(instruction, "soffset")
+        soffset_operand = self.operand(instruction, "soffset")
         soffset = "0"
-        if soffset_operand is not None and self._present(soffset_operand):
+        if soffset_operand is not None and self.present(soffset_operand):
             soffset = emitter.scalar_word(soffset_operand, 0, "b32")
-        vaddr = self._operand(instruction, "vaddr")
+        vaddr = self.operand(instruction, "vaddr")
         indexed, offset_enabled = instruction.modifier("idxen"), instruction.modifier("offen")
         index = offset = None
-        if vaddr is not None and self._present(vaddr):
+        if vaddr is not None and self.present(vaddr):
             if indexed:
-                index = self._lane_word(vaddr, 0)
+                index = self.lane_word(vaddr, 0)
                 if offset_enabled:
-                    offset = self._lane_word(vaddr, 1)
+                    offset = self.lane_word(vaddr, 1)
             elif offset_enabled:
-                offset = self._lane_word(vaddr, 0)
+                offset = self.lane_word(vaddr, 0)
         constant = instruction.modifier("offset")
         within = offset or "zeroinitializer"
         if constant:
             within = values.emit(f"add {v} {within}, splat (i32 {constant})")
         # Raw range check (no stride): the last byte against num_records; structured: the index.
-        end = values.emit(f"add {v} {within}, splat (i32 {operation.bytes})")
-        raw_ok = values.emit(f"icmp ule {v} {end}, {self._splat(records)}")
+        end = values.emit(f"add {v} {within}, {self.splat(size)}")
+        raw_ok = values.emit(f"icmp ule {v} {end}, {self.splat(records)}")
         no_overflow = values.emit(f"icmp uge {v} {end}, {within}")
         raw_good = values.emit(f"and <{w} x i1> {raw_ok}, {no_overflow}")
         if index is not None:
-            index_ok = values.emit(f"icmp ult {v} {index}, {self._splat(records)}")
+            index_ok = values.emit(f"icmp ult {v} {index}, {self.splat(records)}")
             select_shift = values.emit(f"lshr i32 {word[3]}, 28")
             selector = values.emit(f"and i32 {select_shift}, 3")
             check_offset = values.emit(f"icmp eq i32 {selector}, 0")
-            within_stride = values.emit(f"icmp ule {v} {end}, {self._splat(stride)}")
+            within_stride = values.emit(f"icmp ule {v} {end}, {self.splat(stride)}")
             both = values.emit(f"and <{w} x i1> {index_ok}, {within_stride}")
             structured = values.emit(f"select i1 {check_offset}, <{w} x i1> {both}, <{w} x i1> {index_ok}")
             raw = values.emit(f"icmp eq i32 {stride}, 0")
             good = values.emit(f"select i1 {raw}, <{w} x i1> {raw_good}, <{w} x i1> {structured}")
-            scaled = values.emit(f"mul {v} {index}, {self._splat(stride)}")
+            scaled = values.emit(f"mul {v} {index}, {self.splat(stride)}")
             place = values.emit(f"add {v} {within}, {scaled}")
         else:
             good = raw_good
             place = within
         wide_soffset = values.emit(f"zext i32 {soffset} to i64")
-        start = values.emit(f"add i64 {base}, {wide_soffset}")
+        return values.emit(f"add i64 {base}, {wide_soffset}"), place, good
+
+    def _buffer(self, instruction: MachineInstruction, operation: MemoryOperation, site: int) -> None:
+        """A buffer access without format. Beyond ``num_records`` it loads zero and stores nothing; it is no fault."""
+        values = self.values
+        w, v = self.wave, self.values.vector
+        start, place, good = self.buffer_place(instruction, str(operation.bytes))
         good_bits = values.emit(f"bitcast <{w} x i1> {good} to i{w}")
         exec_mask = values.read_exec()
         mask = values.emit(f"and i{w} {good_bits}, {exec_mask}")
-        self._access(instruction, operation, "global", False, f"i64 {start}, {v} {place}", mask, site)
+        self.access(instruction, operation, "global", False, f"i64 {start}, {v} {place}", mask, site)
         if operation.kind == "load" or self._returns(instruction, operation):
-            found = self._result_pointer(instruction)
+            found = self.result_pointer(instruction)
             assert found is not None
             for register in found[1]:
                 old = values.read_vector(register)
@@ -414,8 +451,8 @@ class MemoryEmitter:
         operation = memory_operation(row.semantic)
         if operation is None:
             raise Unsupported(unsupported_message(row.mnemonic))
-        base = self._operand(instruction, "sbase")
-        target = self._operand(instruction, "sdst", "sdata")
+        base = self.operand(instruction, "sbase")
+        target = self.operand(instruction, "sdst", "sdata")
         assert isinstance(base, Register) and isinstance(target, Register)
         buffered = row.semantic.startswith("s_buffer")
         first = SCALAR_BASE[base.bank] + base.index
@@ -428,8 +465,8 @@ class MemoryEmitter:
         else:
             start = values.read_pair(first)
         offset = instruction.modifier("offset")
-        soffset = self._operand(instruction, "soffset", "offset")
-        if soffset is not None and self._present(soffset):
+        soffset = self.operand(instruction, "soffset", "offset")
+        if soffset is not None and self.present(soffset):
             if isinstance(soffset, (Immediate, Literal)):
                 offset += soffset.value if isinstance(soffset, Immediate) else soffset.bits
             else:

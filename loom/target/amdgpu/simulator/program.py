@@ -26,6 +26,7 @@ from loom.target.amdgpu.simulator.dispatch import (
 from loom.target.amdgpu.simulator.kernel_entry import KernelEntryState, parse_descriptor
 from loom.target.amdgpu.simulator.loader import LoadedObject, load_code_object
 from loom.target.amdgpu.simulator.memory import Allocation, Arena
+from loom.target.amdgpu.simulator.memory_forms import counted_bytes
 
 Size = tuple[int, int, int]
 
@@ -37,6 +38,7 @@ FAULT_NAMES = {
     L.FAULT_BAD_PC: "bad_program_counter",
     L.FAULT_RACE: "lds_race",
     L.FAULT_REGISTER: "unallocated_register",
+    L.FAULT_FORMAT: "unsupported_format",
 }
 
 PRELOAD_PROLOGUE = 256
@@ -317,6 +319,8 @@ class SimulatedObject:
             message = f"{size} bytes at scratch offset {address:#x} are beyond the lane's {kernel.entry.scratch} bytes"
         elif result.fault_kind == L.FAULT_REGISTER:
             message = f"M0 makes the move reach register {address}, beyond those that the kernel allocates"
+        elif result.fault_kind == L.FAULT_FORMAT:
+            message = f"buffer format {address} is none of this target, or its values as 16 bits are not defined"
         else:
             message = f"two waves access LDS offset {address:#x}, at least one of them writing, with no barrier between"
         return LaunchFault(kind, message, instruction.pc, text, group, result.fault_wave, lane, address, nearest, None)
@@ -390,11 +394,9 @@ def count_launch(compiled: Any, result: Any) -> LaunchCounts:
         memory = code[site].row.memory
         if not lanes or memory is None:
             continue
-        elements = 2 if "2addr" in code[site].row.semantic else 1
-        # Each address of a two-address access is counted on its own.
-        size = memory.bytes // elements
+        size = counted_bytes(code[site].row)
         key = f"{memory.space}.b{size * 8}"
-        if memory.kind in ("load", "atomic"):
+        if memory.kind in ("load", "load_lds", "atomic"):
             read[key] += lanes * size
         if memory.kind in ("store", "atomic"):
             written[key] += lanes * size

@@ -16,10 +16,12 @@ from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.block import BlockValues
 from loom.target.amdgpu.simulator.decode import UNKNOWN
 from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unallocated, Unsupported
+from loom.target.amdgpu.simulator.format_helpers import sizes_text
 from loom.target.amdgpu.simulator.helpers import Helper, signature
-from loom.target.amdgpu.simulator.instruction_sets import ENDS_BLOCK, NO_EFFECT
+from loom.target.amdgpu.simulator.instruction_sets import ENDS_BLOCK, LANE_EXCHANGES, NO_EFFECT
 from loom.target.amdgpu.simulator.memory_emit import MemoryEmitter
 from loom.target.amdgpu.simulator.scheduler import dispatch_text
+from loom.target.amdgpu.simulator.special_memory import emit_direct_load
 from loom.target.amdgpu.simulator.wave_mode import hardware_register, mode_from_word, mode_word
 
 CHUNK_INSTRUCTIONS = 512
@@ -296,6 +298,8 @@ class Translator:
             f"declare void @loom.scratch.check(ptr, i{wave}, {v}, i32, i32)\n",
             dispatch_text(total),
         ]
+        if self.memory.needs_format_sizes:
+            head.append(sizes_text(self.settings.generation))
         head += sorted(f"{d}\n" for d in self.emitter.declarations)
         head += sorted(f"declare {signature(h)}\n" for h in self.memory.helpers)
         result.text = "".join(head) + "".join(functions)
@@ -411,7 +415,7 @@ class Translator:
             if self._system(number, name):
                 return False
             memory = instruction.row.memory
-            if memory is not None and semantic not in ("ds_bpermute_b32", "ds_permute_b32", "ds_swizzle_b32"):
+            if memory is not None and semantic not in LANE_EXCHANGES:
                 if memory.kind in ("cache", "prefetch"):
                     return False
                 self._touched_memory = True
@@ -468,12 +472,19 @@ class Translator:
         if name in ("v_movrels_b32", "v_movreld_b32"):
             self._relative_vector(number, name)
             return True
+        if name in ("s_movrelsd_2_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32"):
+            self._relative_both(number, name)
+            return True
+        if name in ("lds_direct_load", "ds_direct_load"):
+            self._touched_memory = True
+            emit_direct_load(self.memory, instruction, self._site(number))
+            return True
         return False
 
-    def _relative_index(self, number: int, first: int, limit: int) -> str:
-        """Register number ``first + M0``; from ``limit`` on it is a fault, which ends the wave."""
+    def _relative_index(self, number: int, first: int, limit: int, step: str | None = None) -> str:
+        """Register number ``first + step`` (default M0); from ``limit`` on it is a fault, which ends the wave."""
         values = self.values
-        index = values.emit(f"add i32 {values.read_scalar(L.M0)}, {first}")
+        index = values.emit(f"add i32 {step or values.read_scalar(L.M0)}, {first}")
         inside = values.emit(f"icmp ult i32 {index}, {limit}")
         bad, fine = self._new_label(), self._new_label()
         site = self._site(number)
@@ -543,6 +554,43 @@ class Translator:
             values.forget_registers()
         else:
             self.emitter.write_vector_word(self.emitter.vector_index(target), old, False, True, None)
+
+    def _relative_both(self, number: int, name: str) -> None:
+        """Moves that M0 displaces on both sides: by M0 whole, or (``_2``, swap) source by bits 9:0, target by 25:16."""
+        instruction = self.code[number]
+        if "dpp" in (instruction.form or ""):
+            raise Unsupported("a register-relative move with lane routing is not simulated")
+        values, wave = self.values, self.settings.wave
+        target, source = instruction.operands[0], instruction.operands[-1]
+        scalar = name.startswith("s_")
+        bank = "sgpr" if scalar else "vgpr"
+        if not all(isinstance(o, Register) and o.bank == bank for o in (target, source)):
+            raise Unsupported("a register-relative move of a special register")
+        assert isinstance(target, Register) and isinstance(source, Register)
+        m0 = values.read_scalar(L.M0)
+        by_source = by_target = m0
+        if name != "v_movrelsd_b32":
+            by_source = values.emit(f"and i32 {m0}, 1023")
+            moved = values.emit(f"lshr i32 {m0}, 16")
+            by_target = values.emit(f"and i32 {moved}, 1023")
+        active = "" if scalar else values.read_exec_lanes()
+        values.flush()
+        limit = 106 if scalar else self.settings.vector_count
+        element = "i32" if scalar else values.vector
+        base = values.emit(f"getelementptr i8, ptr %st, i64 {L.SGPRS if scalar else L.VGPRS}")
+        places = []
+        for first, step in ((source.index, by_source), (target.index, by_target)):
+            index = self._relative_index(number, first, limit, step)
+            places.append(values.emit(f"getelementptr {element}, ptr {base}, i32 {index}"))
+        loaded = [values.emit(f"load {element}, ptr {p}, align {4 if scalar else 64}") for p in places]
+        writes = [(places[1], loaded[0], loaded[1])]
+        if name == "v_swaprel_b32":
+            writes.append((places[0], loaded[1], loaded[0]))
+        for place, new, old in writes:
+            if not scalar:
+                new = values.emit(f"select <{wave} x i1> {active}, {element} {new}, {element} {old}")
+            self.lines.append(f"  store {element} {new}, ptr {place}, align {4 if scalar else 64}\n")
+        values.forget_registers()
 
     def _write_pair(self, instruction: MachineInstruction, value: str) -> None:
         target = instruction.operands[0]

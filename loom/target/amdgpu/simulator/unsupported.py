@@ -1,38 +1,38 @@
-"""Instructions that are not simulated, each with its reason. Reaching one is a fault that says so."""
+"""Which instructions are simulated, and why the others are not. Reaching one of those is a fault that says so."""
 
 from __future__ import annotations
 
 import re
 
+from loom.low.semantics.memory import memory_operation
+from loom.low.semantics.table import find_operation
+from loom.target.amdgpu.instruction import InstructionRow
+from loom.target.amdgpu.simulator.instruction_sets import ENDS_BLOCK, LANE_EXCHANGES, NO_EFFECT, SYSTEM
+from loom.target.amdgpu.simulator.memory_forms import is_special
+
 _REASONS: tuple[tuple[str, str], ...] = (
     (
-        r"^t?buffer_(load|store)_(d16_)?(hi_)?(format|d16)",
-        "typed buffer formats convert image data; compute code uses plain loads",
+        r"^ds_(ordered_count|bvh_stack|gws|(add|sub)_gs_reg)|ordered_add",
+        "counters of the graphics pipeline, global wave sync and ray tracing",
     ),
-    (
-        r"^ds_(append|consume|ordered_count|bvh_stack|gws|(add|sub)_gs_reg)",
-        "counters of the graphics pipeline and ray tracing",
-    ),
-    (r"^ds_condxchg32", "no compiler produces it, and its byte-wise exchange has no other use"),
-    (r"^(lds|ds)_(direct|param)_load", "attribute interpolation of pixel shaders"),
+    (r"^lds_param_load|^ds_param_load", "attribute interpolation of pixel shaders"),
     (r"^(image|exp|v_interp)", "image and pixel instructions of the graphics pipeline"),
-    (r"^s_subvector_loop", "runs a wave64 in two halves; no compiler produces it"),
-    (r"^s_rfe", "returns from a trap handler, which the simulator does not run"),
+    (r"^s_subvector_loop", "no published manual of this generation defines it, and no compiler produces it"),
+    (
+        r"^s_(rfe|setvskip|cbranch_(g_fork|i_fork|join))",
+        "trap handlers and skip modes, which compute code does not use",
+    ),
     (r"^s_sendmsghalt", "halts the wave for the driver"),
-    (r"^v_(movrelsd|swaprel)|^s_movrelsd", "register-relative moves on both sides; no compiler produces them"),
-    (r"^(v_swmmac|v_smfmac)", "sparse matrix operations"),
-    (r"^v_mfma_.*(xf32|f8f6f4)|^v_mfma_ld", "matrix operations on reduced single precision and scaled formats"),
+    (r"^s_alloc_vgpr", "dynamic registers, which a kernel of fixed allocation has not"),
+    (r"^s_(get_barrier_state|barrier_(init|join|leave))", "named barriers"),
+    (r"^global_load_tr_b64$", "no published source tells which lanes exchange which bytes"),
     (
-        r"^s_(alloc_vgpr|get_barrier_state|barrier_(init|join|leave|signal_isfirst))",
-        "named barriers and dynamic registers",
+        r"^s_(buffer_|scratch_)?(atomic|store)|^s_scratch|^s_atc",
+        "scalar stores and atomics, which no compiler of gfx9.4 produces",
     ),
-    (
-        r"^(global|scratch)_(load|store)_block|_tr_b\d+$|ordered_add",
-        "transposing and block transfers of gfx12 and gfx950",
-    ),
-    (r"^v_cvt_(sr|pk)_(fp8|bf8|bf16|f16)|^v_cvt_scalef32|^v_prng", "stochastic and scaled small-float conversions"),
-    (r"^s_(buffer_|scratch_)?(atomic|store)|^s_scratch|^s_atc", "scalar stores and atomics of gfx9"),
-    (r"^(global|buffer|scratch)_load_lds", "loads from memory straight into LDS"),
+    (r"^s_set_gpr_idx_(idx|mode)", "register indexing by mode, which no compiler of gfx9.4 produces"),
+    (r"^scratch_load_lds", "loads from scratch into LDS, which no compiler produces"),
+    (r"^v_screen_partition", "screen tiles of the graphics pipeline"),
 )
 """Patterns of mnemonics and why they are left out."""
 
@@ -43,3 +43,17 @@ def reason_unsupported(mnemonic: str) -> str | None:
         if re.search(pattern, mnemonic):
             return reason
     return None
+
+
+def is_simulated(row: InstructionRow, wave: int) -> bool:
+    """Whether the simulator executes a row in waves of ``wave`` lanes."""
+    name = row.mnemonic
+    if name in NO_EFFECT or name in ENDS_BLOCK or name in SYSTEM:
+        return True
+    if name.startswith("s_cbranch"):
+        return reason_unsupported(name) is None
+    if is_special(row.semantic):
+        return reason_unsupported(name) is None
+    if row.memory is not None and row.semantic not in LANE_EXCHANGES:
+        return row.memory.kind in ("cache", "prefetch") or memory_operation(row.semantic) is not None
+    return find_operation(row.semantic, wave, row.generation) is not None

@@ -227,7 +227,12 @@ def combine(name: str, bits: int, old: int, data: int, compare: int) -> int:
         return data if a == number(compare, bits) else old
     is_signed = re.search(r"_i\d+$", name) is not None
     a, b = (signed(old, bits), signed(data, bits)) if is_signed else (old, data)
+    flagged = [
+        d & 0x7FFFFFFF if d >> 31 else o
+        for o, d in ((old & 0xFFFFFFFF, data & 0xFFFFFFFF), (old >> 32, data >> 32))
+    ]
     table_: dict[str, int] = {
+        "condxchg32": flagged[0] | flagged[1] << 32,
         "add": old + data, "sub": old - data, "rsub": data - old, "csub": max(old - data, 0), "min": min(a, b), "max": max(a, b),
         "and": old & data, "or": old | data, "xor": old ^ data, "inc": 0 if old >= data else old + 1,
         "dec": data if old == 0 or old > data else old - 1, "swap": data, "storexchg": data,
