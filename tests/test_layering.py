@@ -30,7 +30,7 @@ ORDER = [
 ]
 FAMILIES = ("amdgpu", "x86", "nvptx")
 #: Scripts that make committed data anew; they are run by hand and no tool calls them.
-GENERATORS = {"loom.target.amdgpu.tables.generate"}
+GENERATORS = {"loom.target.amdgpu.tables.generate.__main__"}
 
 
 def modules() -> list[tuple[str, Path]]:

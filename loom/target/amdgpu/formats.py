@@ -215,3 +215,19 @@ def formats(generation: str) -> dict[str, Format]:
     """The formats of a generation by name, in the order in which the decoder tries them where prefixes overlap."""
     parsed = [_parse(line) for line in _SOURCES[generation].splitlines() if line.strip()]
     return {item.name: item for item in parsed}
+
+
+_BITOP3 = Field("bitop3", ((61, 3), (8, 3), (59, 2)), True, False, 0)
+
+
+def modifier_field(form: Format, name: str) -> Field:
+    """The field that holds a modifier, under the name the table gives it."""
+    if name == "bitop3":
+        return _BITOP3
+    if name == "fi" and "fi8" in form.fields:
+        return form.fields["fi8"]
+    if name == "index_key":
+        return form.fields["op_sel"]
+    if name in ("neg", "abs") and name not in form.fields:
+        return form.fields["neg_lo" if name == "neg" else "neg_hi"]
+    return form.fields[name]

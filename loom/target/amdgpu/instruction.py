@@ -2,7 +2,7 @@
 
 One row stands for one instruction, whatever the number of ways to encode it: ``v_add_f32`` is one row with the forms
 ``e32``, ``e64``, ``dpp16`` …, and its operand slots are the same in each. The rows are data, made once by
-``loom/target/amdgpu/tables/generate.py`` and read through :mod:`loom.target.amdgpu.tables`.
+:mod:`loom.target.amdgpu.tables.generate` and read through :mod:`loom.target.amdgpu.tables`.
 
 Conventions every reader of a row may rely on
 ---------------------------------------------

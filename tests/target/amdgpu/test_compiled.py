@@ -13,7 +13,7 @@ from loom.target.amdgpu.decoder import decode_program
 from loom.target.amdgpu.encoder import encode
 from loom.target.amdgpu.machine import BranchTarget
 from loom.target.amdgpu.printer import print_instruction
-from loom.target.amdgpu.tables import probe
+from loom.target.amdgpu.tables.generate import llvm
 
 SOURCES = sorted((Path(__file__).resolve().parents[2] / "native/clang/src").glob("*.cl"))
 PROCESSORS = ("gfx1103", "gfx1151", "gfx11-generic", "gfx1200", "gfx12-generic", "gfx942", "gfx950", "gfx9-4-generic")
@@ -52,7 +52,7 @@ def test_compiled_code_survives(processor: str, oracle: Callable[[str], str], tm
     assert kernels >= 8
     generation = found.kernels[0].generation
     unique = list({code: text for text, code, _ in sample}.items())
-    answers = probe.decode(processor, generation, [code for code, _ in unique])
+    answers = llvm.decode(processor, generation, [code for code, _ in unique])
     for (code, text), answer in zip(unique, answers, strict=True):
         assert answer is not None, (code.hex(), text)
         assert answer.text == text

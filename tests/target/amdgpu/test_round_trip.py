@@ -17,7 +17,7 @@ from loom.target.amdgpu.encoder import encode
 from loom.target.amdgpu.listing import print_code_object
 from loom.target.amdgpu.machine import BranchTarget
 from loom.target.amdgpu.printer import print_instruction
-from loom.target.amdgpu.tables import probe
+from loom.target.amdgpu.tables.generate import llvm
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
 INDEX = list(csv.DictReader((NATIVE / "index.tsv").open(encoding="utf-8"), delimiter="\t"))
@@ -44,7 +44,7 @@ def test_text_is_llvms(oracle: Callable[[str], str]) -> None:
         for kernel in found.kernels:
             instructions = list(decode_program(found, kernel.name).instructions())
             words = [kernel.code[i.pc : i.pc + i.size] for i in instructions]
-            answers = probe.decode(found.processor, kernel.generation, words)
+            answers = llvm.decode(found.processor, kernel.generation, words)
             for instruction, answer in zip(instructions, answers, strict=True):
                 end = instruction.pc + instruction.size
 

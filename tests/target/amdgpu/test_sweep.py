@@ -15,7 +15,8 @@ from loom.target.amdgpu.encoder import encoder
 from loom.target.amdgpu.machine import Inline, MachineInstruction, Register
 from loom.target.amdgpu.printer import print_instruction
 from loom.target.amdgpu.processors import of_generation, processor
-from loom.target.amdgpu.tables import probe, table
+from loom.target.amdgpu.tables import table
+from loom.target.amdgpu.tables.generate import llvm
 from tests.target.amdgpu.random_instructions import Generator
 
 # (primary processor, random instructions per encoding)
@@ -107,7 +108,7 @@ def test_every_encoding_agrees_with_llvm(generation: str, oracle: Callable[[str]
     wrong: list[str] = []
     for name, pairs in made.items():
         own = decoder(name, _wave(name))
-        answers = probe.decode(name, generation, [code for _, code in pairs])
+        answers = llvm.decode(name, generation, [code for _, code in pairs])
         for (instruction, code), answer in zip(pairs, answers, strict=True):
             total += 1
             back = own.decode(code, 0)
@@ -154,7 +155,7 @@ def test_dual_issue_pairs_agree_with_llvm(generation: str, oracle: Callable[[str
                     continue
                 pairs.append((first, code))
     assert len(pairs) > 1500
-    answers = probe.decode(name, generation, [code for _, code in pairs])
+    answers = llvm.decode(name, generation, [code for _, code in pairs])
     for (instruction, code), answer in zip(pairs, answers, strict=True):
         back = own.decode(code, 0)
         assert back.y is not None and instruction.y is not None
@@ -180,7 +181,7 @@ def test_text_assembles_to_the_bytes_in_llvm_and_here(generation: str, oracle: C
     pairs = [(i, c) for i, c in pairs if i.operands or len(i.row.encodings) == 1]
     pairs = [(i, c) for i, c in pairs if not re.match(r"s_(c?branch|call|subvector)", i.mnemonic)]
     texts = [print_instruction(instruction) for instruction, _ in pairs]
-    assembled = probe.assemble(name, generation, texts)
+    assembled = llvm.assemble(name, generation, texts)
     refused = 0
     for (instruction, code), text, theirs in zip(pairs, texts, assembled, strict=True):
         try:

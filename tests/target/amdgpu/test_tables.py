@@ -13,11 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from loom.target.amdgpu import tables
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.processors import of_generation
-from loom.target.amdgpu.tables import FILES, generate, rules, table
+from loom.target.amdgpu.tables import FILES, table
+from loom.target.amdgpu.tables.generate.document import build, render
+from loom.target.amdgpu.tables.generate.rows import WHEEL_FORMATS
+from loom.target.amdgpu.tables.generate.wheel import WHEEL_NAME, load_wheel
 
-DIRECTORY = Path(generate.__file__).parent
+DIRECTORY = Path(tables.__file__).parent
 
 # What AMD's data lists and these tables leave out, with the reason.
 LEFT_OUT = {
@@ -35,8 +39,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if given:
         return Path(given)
     directory = tmp_path_factory.mktemp("wheel")
-    version = generate.WHEEL_NAME.split("-")[1]
-    command = [sys.executable, "-m", "pip", "download", f"tinygrad=={version}", "--no-deps", "--quiet", "--disable-pip-version-check", "-d", str(directory)]
+    version = WHEEL_NAME.split("-")[1]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        f"tinygrad=={version}",
+        "--no-deps",
+        "--quiet",
+        "--disable-pip-version-check",
+        "-d",
+        str(directory),
+    ]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
         failed = done.returncode != 0
@@ -44,9 +59,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         failed = True
     if failed:
         if os.environ.get("LOOM_REQUIRE_ORACLES") == "1":
-            pytest.fail(f"{generate.WHEEL_NAME} cannot be downloaded and LOOM_REQUIRE_ORACLES=1")
-        pytest.skip(f"not verified here: {generate.WHEEL_NAME} cannot be downloaded")
-    return directory / generate.WHEEL_NAME
+            pytest.fail(f"{WHEEL_NAME} cannot be downloaded and LOOM_REQUIRE_ORACLES=1")
+        pytest.skip(f"not verified here: {WHEEL_NAME} cannot be downloaded")
+    return directory / WHEEL_NAME
 
 
 SCALAR = ("SOP1", "SOP2", "SOPC", "SOPK", "SOPP")
@@ -56,7 +71,7 @@ SCALAR = ("SOP1", "SOP2", "SOPC", "SOPK", "SOPP")
 def test_scalar_rows_regenerate(generation: str, wheel: Path, oracle: Callable[[str], str]) -> None:
     """The scalar formats made again from wheel and LLVM are the committed rows, to the character."""
     oracle("llvm-mc-22")
-    made = generate.build(generation, wheel, SCALAR)
+    made = build(generation, wheel, SCALAR)
     committed = json.loads((DIRECTORY / FILES[generation]).read_text(encoding="utf-8"))
     rows = {row[0]: row for row in committed["rows"] if all(encoding[1] in SCALAR for encoding in row[2])}
     assert len(rows) > 150
@@ -69,7 +84,7 @@ def test_scalar_rows_regenerate(generation: str, wheel: Path, oracle: Callable[[
 @pytest.mark.parametrize("generation", list(FILES))
 def test_tables_regenerate(generation: str, wheel: Path, oracle: Callable[[str], str]) -> None:
     oracle("llvm-mc-22")
-    text = generate.render(generate.build(generation, wheel))
+    text = render(build(generation, wheel))
     assert text == (DIRECTORY / FILES[generation]).read_text(encoding="utf-8")
 
 
@@ -78,12 +93,12 @@ def test_what_amd_lists_is_here(generation: str, wheel: Path) -> None:
     have = set()
     for _, _, fmt, opcode in table(generation).encodings():
         base = fmt.split("_")[0]
-        names = (*rules._WHEEL_FORMATS.get(base, ()), base, base.removesuffix("S") if base == "SMEMS" else base)
+        names = (*WHEEL_FORMATS.get(base, ()), base, base.removesuffix("S") if base == "SMEMS" else base)
         have.update((name, opcode) for name in names)
     skipped = {"MIMG", "EXP", "VINTERP", "VIMAGE", "VSAMPLE", "VEXPORT", "LDSDIR", "VDSDIR"}
     missing = [
         name
-        for (fmt, opcode), (name, _) in generate.load_wheel(wheel, generation).items()
+        for (fmt, opcode), (name, _) in load_wheel(wheel, generation).items()
         if (fmt, opcode) not in have and fmt not in skipped and not any(re.match(pattern, name) for pattern in LEFT_OUT)
     ]
     assert missing == []
@@ -99,7 +114,12 @@ def test_columns_of_known_instructions() -> None:
     assert {e.form for e in fmac.encodings} == {"e32", "e64", "dpp16", "dpp8", "e64_dpp16", "e64_dpp8"}
     load = row("global_load_b128")
     assert load.memory is not None
-    assert (load.memory.space, load.memory.kind, load.memory.bytes, load.memory.result) == ("global", "load", 16, "vdst")
+    assert (load.memory.space, load.memory.kind, load.memory.bytes, load.memory.result) == (
+        "global",
+        "load",
+        16,
+        "vdst",
+    )
     assert load.counters == ("vmcnt",) and load.slots[0].units == 4
     assert row("global_store_b32").counters == ("vscnt",)
     assert row("global_store_b32", "gfx12").counters == ("storecnt",)

@@ -6,11 +6,10 @@ from functools import cache
 
 from loom.target.amdgpu.encoding.codecs import make_slot
 from loom.target.amdgpu.encoding.slots import Computed, Decode, Encode, Place, SlotCodec, Values
-from loom.target.amdgpu.formats import Field, Format, Pieces, formats
+from loom.target.amdgpu.formats import Field, Format, Pieces, formats, modifier_field
 from loom.target.amdgpu.instruction import Encoding, InstructionRow, ModifierField
 from loom.target.amdgpu.machine import Operand
 from loom.target.amdgpu.tables import Table, table
-from loom.target.amdgpu.tables.naming import modifier_field
 
 Extract = tuple[int, int, Values]
 

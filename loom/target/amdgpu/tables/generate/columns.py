@@ -6,28 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from loom.target.amdgpu.formats import Field, Format
-
-if TYPE_CHECKING:
-    from loom.target.amdgpu.tables.generate import Found
-
-_BITOP3 = Field("bitop3", ((61, 3), (8, 3), (59, 2)), True, False, 0)
-
-
-def modifier_field(form: Format, name: str) -> Field:
-    """The field that holds a modifier, under the name the table gives it."""
-    if name == "bitop3":
-        return _BITOP3
-    if name == "fi" and "fi8" in form.fields:
-        return form.fields["fi8"]
-    if name == "index_key":
-        return form.fields["op_sel"]
-    if name in ("neg", "abs") and name not in form.fields:
-        return form.fields["neg_lo" if name == "neg" else "neg_hi"]
-    return form.fields[name]
-
+from loom.target.amdgpu.tables.generate.found import Found
 
 _IMMEDIATES = (
     (r"^s_(cbranch_\w+|branch|call_b64|subvector_loop_\w+)$", "br", "label"),

@@ -1,79 +1,19 @@
-"""What the published data does not say about an instruction: roles, implicit registers, effects, counters, classes.
-
-Rules by format and by name family, applied once when the tables are generated. Facts: AMD's instruction set
-documents (RDNA 3, RDNA 3.5, RDNA 4,
-CDNA 3, CDNA 4), their chapters on data dependency, scalar and vector ALU, and memory instructions.
-"""
+"""Rows from what was found: encodings grouped by mnemonic, with codecs, slots, and every other column."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from loom.target.amdgpu.formats import modifier_field
 from loom.target.amdgpu.processors import of_generation
-from loom.target.amdgpu.registers import scalar_operand
-from loom.target.amdgpu.tables import naming
-
-if TYPE_CHECKING:
-    from loom.target.amdgpu.tables.generate import Found
-
-VOP3SD = re.compile(
-    r"^v_(add|sub|subrev)_co_(ci_)?u32$|^v_(addc|subb|subbrev)_co_u32$|^v_div_scale_f(32|64)$|^v_mad_(co_)?[iu]64_[iu]32$"
-)
-MATRIX = re.compile(r"^v_(mfma|smfmac|accvgpr)_")
-DS_TWO = re.compile(r"^ds_\w*(2addr|read2|write2|wrxchg2)")
-
-# Modifiers whose bits make sense only together, so that flipping one of them proves nothing about the others.
-WHOLE_MODIFIERS = frozenset(
-    (
-        "dpp_ctrl",
-        "dpp8",
-        "fi8",
-        "dst_sel",
-        "dst_unused",
-        "src0_sel",
-        "src1_sel",
-        "format",
-        "scope",
-        "th",
-        "row_mask",
-        "bank_mask",
-        "cbsz",
-        "abid",
-        "blgp",
-        "glc",
-        "sc0",
-    )
-)
+from loom.target.amdgpu.tables.generate import columns
+from loom.target.amdgpu.tables.generate.families import VOP3SD, WHOLE_MODIFIERS, is_atomic
+from loom.target.amdgpu.tables.generate.found import Found, base_word
+from loom.target.amdgpu.tables.generate.wheel import WHEEL_NAME, WHEEL_SHA256, AmdTable
 
 # Fields that are part of an operand, not modifiers of their own.
 _OPERAND_BITS = frozenset(("acc", "acc_cd", "sve", "imm", "soe"))
-
-
-def scalar_name(code: int, units: int, generation: str) -> str | None:
-    """LLVM's name of a scalar source code, ``None`` if there is no such register."""
-    operand = scalar_operand(generation, code, units)
-    return None if operand is None else str(operand)
-
-
-def spread(code: int) -> int:
-    """The set of source codes that behave like a sampled one, as bits."""
-    ranges = {
-        4: range(0, 102),
-        102: range(102, 104),
-        104: range(104, 106),
-        112: range(108, 124),
-        129: range(129, 193),
-        193: range(193, 209),
-        240: range(240, 248),
-    }
-    return sum(1 << c for c in ranges.get(code, (code,)))
-
-
-def is_atomic(mnemonic: str) -> bool:
-    """Whether a vector memory instruction is an atomic that may return the old value."""
-    return re.match(r"^(global|flat|buffer|scratch)_atomic_", mnemonic) is not None
 
 
 def _codecs(found: Found, generation: str) -> list[str]:
@@ -147,7 +87,7 @@ _WHEEL_FIELDS = {
     "addr": ("addr",),
     "vaddr": ("addr", "vaddr"),
 }
-_WHEEL_FORMATS = {
+WHEEL_FORMATS = {
     "MAI": ("VOP3P",),
     "MAIX2": ("VOP3PX2",),
     "DS2": ("DS",),
@@ -162,12 +102,12 @@ _WHEEL_FORMATS = {
 }
 
 
-def _amd_entry(found: Found, amd: dict[tuple[str, int], Any]) -> tuple[str, dict[str, tuple[str, int]]] | None:
+def _amd_entry(found: Found, amd: AmdTable) -> tuple[str, dict[str, tuple[str, int]]] | None:
     base = found.format.name.split("_")[0]
-    for name in _WHEEL_FORMATS.get(base, (base,)):
+    for name in WHEEL_FORMATS.get(base, (base,)):
         entry = amd.get((name, found.opcode))
         if entry is not None:
-            return entry  # type: ignore[no-any-return]
+            return entry
     return None
 
 
@@ -296,8 +236,7 @@ def assemble_table(
     generation: str,
     founds: list[Found],
     classes: list[int],
-    amd: dict[tuple[str, int], Any],
-    base_word: Callable[[Found], int],
+    amd: AmdTable,
 ) -> dict[str, Any]:
     """Group encodings by mnemonic and add every column."""
     processors = [row.name for row in of_generation(generation)]
@@ -322,9 +261,7 @@ def assemble_table(
         for found in members:
             if len(found.codecs) != count:
                 raise RuntimeError(f"{mnemonic}: {found.text} and {richest.text} differ in operands")
-            encodings.append(
-                _encoding(found, mnemonic, final[id(found)], names, generation, processors, base_word, atomic)
-            )
+            encodings.append(_encoding(found, mnemonic, final[id(found)], names, generation, processors, atomic))
         slots = []
         entry = _amd_entry(richest, amd)
         for index, name in enumerate(names):
@@ -343,12 +280,11 @@ def assemble_table(
                     None,
                 ],
             )
-        rows.append(naming.finish_row(generation, mnemonic, richest, encodings, slots))
+        rows.append(columns.finish_row(generation, mnemonic, richest, encodings, slots))
     return {
         "provenance": (
-            "Made by loom/target/amdgpu/tables/generate.py from the AMD "
-            "instruction tables in tinygrad-0.14.0-py3-none-any.whl "
-            "(SHA-256 d2a5bea33c637fdf105963632329876b3d3253d38295ac1ffd2ff81646d93be3) "
+            "Made by loom.target.amdgpu.tables.generate from the AMD "
+            f"instruction tables in {WHEEL_NAME} (SHA-256 {WHEEL_SHA256}) "
             "and probes of LLVM MC 22. Do not edit."
         ),
         "generation": generation,
@@ -368,7 +304,6 @@ def _encoding(
     names: list[str],
     generation: str,
     processors: list[str],
-    base_word: Callable[[Found], int],
     atomic: bool,
 ) -> list[Any]:
     form = found.format
@@ -380,7 +315,7 @@ def _encoding(
             if body in ("s1", "d1"):
                 codec = f"sm@{accept}" if accept else "dm"
         if codec == "u16":
-            codec = naming.immediate_codec(mnemonic)
+            codec = columns.immediate_codec(mnemonic)
         fields.append(f"{slot}:{codec}")
         if slot in form.fields:
             used |= form.fields[slot].mask
@@ -401,7 +336,7 @@ def _encoding(
     else:
         modifiers = _modifiers(found, mnemonic, 0)
     for name, mask, _ in modifiers:
-        field = naming.modifier_field(form, name)
+        field = modifier_field(form, name)
         dont_care &= ~(field.mask if field.name == "fi8" else field.insert(mask))
     mask = sum(1 << processors.index(p) for p in found.processors)
     return [form.form, form.name, found.opcode, found.suffix, f"{base:x}", f"{dont_care:x}", fields, modifiers, mask]
@@ -433,9 +368,9 @@ def _slot(
                 type_name = _type_name(*entry[1][candidate])
                 break
     if re.fullmatch(r"[ui]\d+|br", body) or body == "lit":
-        type_name = naming.immediate_type(mnemonic, body)
+        type_name = columns.immediate_type(mnemonic, body)
     elif not type_name:
         half = body in ("vh", "sh") or body.startswith(("vo", "so."))
-        type_name = naming.guess_type(mnemonic, name, units, half)
-    role = naming.role(mnemonic, name)
+        type_name = columns.guess_type(mnemonic, name, units, half)
+    role = columns.role(mnemonic, name)
     return [name, role, kinds, units, type_name, None]
