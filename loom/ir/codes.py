@@ -37,6 +37,7 @@ CODES: dict[str, str] = {
     "SYMBOL/004": "a call whose types differ from the callee's signature",
     "SYMBOL/005": "an implementation whose signature differs from its family's",
     "SYMBOL/006": "a call of an impure function from a pure one",
+    "SYMBOL/007": "a memory effect in a pure function",
     "SSA/001": "a use that its definition does not dominate",
     "SSA/002": "an operand that is defined outside of an isolated region",
     "OP/001": "wrong number of operands",

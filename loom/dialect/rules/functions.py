@@ -15,6 +15,7 @@ from loom.ir import (
     Operation,
     ScalarType,
     Type,
+    Value,
     ViewType,
     bit_width,
     element_type,
@@ -28,9 +29,40 @@ def signature_types(op: Operation) -> list[Type]:
 
 
 def function(op: Operation, report: Report) -> None:
-    """The predicates of the signature fit."""
+    """The predicates of the signature fit; a pure body touches no memory but private memory of its own."""
     where: Any = op.attributes.get("where", ())
     check_predicates(where, signature_types(op), report)
+    if op.attributes.get("pure") and not op.definition.has_trait("declaration"):
+        _pure_body(op, report)
+
+
+_EFFECTS = {"writes": "writes memory", "reads": "reads memory", "barrier": "orders memory"}
+
+
+def _pure_body(op: Operation, report: Report) -> None:
+    """Report the first operation with an effect that a caller could see."""
+    for inner in op.walk():
+        found = next((what for trait, what in _EFFECTS.items() if inner.definition.has_trait(trait)), None)
+        memory = [value for value in inner.operands if _is_memory(value)]
+        if found is None or (memory and all(_is_own(value) for value in memory)):
+            continue
+        place = inner.location
+        line = f" in line {place.line}" if place is not None else ""
+        hint = "drop 'pure'; a pure function may use a buffer.alloca<private> of its own"
+        report("SYMBOL/007", f"@{op.symbol} is pure, but {inner.name}{line} {found}", hint)
+        return
+
+
+def _is_memory(value: Value) -> bool:
+    return isinstance(value.type, BufferType | ViewType)
+
+
+def _is_own(value: Value) -> bool:
+    """Whether a buffer or view is private memory that the same function allocates."""
+    source = value.defining_op
+    while source is not None and source.operands and source.name != "buffer.alloca" and _is_memory(source.operands[0]):
+        source = source.operands[0].defining_op
+    return source is not None and source.name == "buffer.alloca" and source.attributes["memory_space"] == "private"
 
 
 def _device_type(type_: Type) -> bool:
