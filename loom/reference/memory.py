@@ -64,22 +64,26 @@ class Actors:
         return Actors(*(np.repeat(getattr(self, name), count) for name in self.__slots__))
 
 
-_NOBODY, _ATOMIC, _SEVERAL = -1, -2, -3
+_NOBODY, _SEVERAL = -1, -3
+
+#: Values of :attr:`_Trace.atomic`.
+_PLAIN, _ATOMIC = -1, 1
 
 
 @dataclass(slots=True)
 class _Trace:
-    """The last access of one kind to every granule."""
+    """The last access of one kind to every granule; ``atomic`` tells atomic writes from plain ones."""
 
     lane: Array
     group: Array
     subgroup: Array
     interval: Array
     subgroup_interval: Array
+    atomic: Array
 
     @classmethod
     def empty(cls, size: int) -> _Trace:
-        return cls(*(np.full(size, _NOBODY, np.int64) for _ in range(5)))
+        return cls(*(np.full(size, _NOBODY, np.int64) for _ in range(6)))
 
     def refine(self, factor: int) -> None:
         for name in self.__slots__:
@@ -103,11 +107,15 @@ class _Trace:
         barrier_between |= same_subgroup & (self.subgroup_interval[at] < by.subgroup_interval)
         return np.asarray((lane != _NOBODY) & (lane != by.lane) & ~barrier_between)
 
-    def record(self, at: Array, by: Actors) -> Array:
-        """Enter the access; return where several lanes of this one access met in a granule."""
+    def record(self, at: Array, by: Actors) -> None:
+        """Enter reads: several lanes may have read a granule since the last barrier."""
         previous = self.lane[at]
         joined = (previous != _NOBODY) & (previous != by.lane) & (self.group[at] == by.group)
         joined &= self.interval[at] == by.interval
+        self.join(at, by, joined)
+
+    def join(self, at: Array, by: Actors, joined: Array) -> None:
+        """Enter an access that leaves more than one lane where ``joined``, or where lanes of this access meet."""
         mixed = joined & (self.subgroup[at] != by.subgroup)
         self.lane[at] = np.where(joined, _SEVERAL, by.lane)
         self.subgroup[at] = np.where(mixed, _SEVERAL, by.subgroup)
@@ -119,7 +127,6 @@ class _Trace:
             self.lane[at[met]] = _SEVERAL
             other = self.subgroup[at] != by.subgroup
             self.subgroup[at[met & other]] = _SEVERAL
-        return np.asarray(met)
 
 
 @dataclass(slots=True)
@@ -171,14 +178,17 @@ class RaceDetector:
         if racing.any():
             position = int(np.argmax(racing))
             return Conflict("read", position // count, int(self.reads.lane[at[position]]))
-        racing = self.writes.unordered(at, who)
-        racing &= (self.writes.lane[at] != _ATOMIC) if atomic else differs
+        other = self.writes.unordered(at, who)
+        racing = other & ((self.writes.atomic[at] != _ATOMIC) if atomic else differs)
         if racing.any():
             position = int(np.argmax(racing))
             return Conflict("write", position // count, int(self.writes.lane[at[position]]))
         trace = self.writes
-        trace.lane[at] = _ATOMIC if atomic else who.lane
-        trace.group[at], trace.subgroup[at] = who.group, (_SEVERAL if atomic else who.subgroup)
+        trace.atomic[at] = _ATOMIC if atomic else _PLAIN
+        if atomic:
+            trace.join(at, who, other)
+            return None
+        trace.lane[at], trace.group[at], trace.subgroup[at] = who.lane, who.group, who.subgroup
         trace.interval[at], trace.subgroup_interval[at] = who.interval, who.subgroup_interval
         return None
 

@@ -32,6 +32,8 @@ class Builder:
     floats: list[str] = field(default_factory=lambda: ["%x", "%y"])
     count: int = 0
     shared: bool = False
+    float_tile: bool = False
+    backward: str = ""
 
     def fresh(self) -> str:
         self.count += 1
@@ -237,6 +239,137 @@ def _bytes(b: Builder, i: int, j: int, k: int) -> None:
     b.words.append(b.emit(f"vector.extract {dot}[0] : vector<1xi32> -> i32"))
 
 
+def _pipelined(b: Builder, i: int, j: int, k: int) -> None:
+    """A loop whose loads run up to three turns ahead; its trip count, 0 to 7, differs from lane to lane or does not."""
+    low = b.emit(f"scalar.andi {b.word(i)}, {b.constant(7)} : i32") if k % 2 else b.constant(k % 8)
+    trips = b.emit(f"index.cast {low} : i32 to index")
+    depth = b.emit(f"index.constant {1 + j % 4} : index")
+    last = b.emit(f"index.constant {LANES - 1} : index")
+    name, carried, counter, place, held, loaded, following = (b.fresh() for _ in range(7))
+    b.lines += [
+        f"  {name} = scf.for {counter} = [%zero to {trips} step %one]({carried} = {b.word(j)} : i32) -> (i32) "
+        f"pipeline({depth}) {{",
+        f"    {place} = index.add %item, {counter} : index",
+        f"    {held} = index.andi {place}, {last} : index",
+        f"    {loaded} = view.load %wv[{k % 2}, {held}] : view<2x{LANES}xi32> -> i32",
+        f"    {following} = scalar.fmai {carried}, {b.word(i)}, {loaded} : i32",
+        f"    scf.yield {following} : i32",
+        "  }",
+    ]
+    b.words.append(name)
+
+
+def _float_tile(b: Builder) -> None:
+    """Workgroup memory for floats, one element a lane."""
+    if not b.float_tile:
+        b.lines += [
+            f"  %float_bytes = index.constant {4 * LANES} : offset",
+            "  %float_store = buffer.alloca<workgroup> align(16) %float_bytes : buffer",
+            f"  %floats = buffer.view %float_store[%origin] : buffer -> view<{LANES}xf32>",
+        ]
+        b.float_tile = True
+
+
+_BARRIER = "  kernel.barrier<workgroup> scope(workgroup) ordering(acq_rel)"
+
+
+def _float_atomic_own(b: Builder, i: int, j: int, k: int) -> None:
+    """An atomic on the lane's own element, in workgroup or global memory: any value, and the old one comes back."""
+    kind = ("addf", "minimumf", "maximumf", "minnumf", "maxnumf", "xchgf")[k % 6]
+    if k % 4 < 2:
+        _float_tile(b)
+        view, scope = "%floats", "workgroup"
+        b.lines.append(_BARRIER)
+    else:
+        view, scope = "%ro", "device"
+    first, second = b.real(i), b.real(j)
+    if kind.endswith("numf"):  # of zeros that differ in sign either may come out: make both positive
+        zero = b.constant(0, "f32")
+        first, second = (b.emit(f"scalar.addf {value}, {zero} : f32") for value in (first, second))
+    b.lines.append(f"  view.store {first}, {view}[%item] : f32, view<{LANES}xf32>")
+    if j % 2:
+        old = b.emit(
+            f"view.atomic.rmw<{kind}> {second}, {view}[%item] "
+            f"{{ordering = relaxed, scope = {scope}}} : f32, view<{LANES}xf32> -> f32"
+        )
+        b.floats.append(old)
+    else:
+        b.lines.append(
+            f"  view.atomic.reduce<{kind}> {second}, {view}[%item] "
+            f"{{ordering = relaxed, scope = {scope}}} : f32, view<{LANES}xf32>"
+        )
+    b.floats.append(b.emit(f"view.load {view}[%item] : view<{LANES}xf32> -> f32"))
+
+
+def _float_atomic_shared(b: Builder, i: int, j: int, k: int) -> None:
+    """Many lanes on one element: small whole numbers, whose sum, minimum and maximum depend on no order."""
+    _float_tile(b)
+    kind = ("addf", "minimumf", "maxnumf")[k % 3]
+    small = b.emit(f"scalar.andi {b.word(i)}, {b.constant(1023)} : i32")
+    value = b.emit(f"scalar.sitofp {small} : i32 to f32")
+    mask = b.emit(f"index.constant {(0, 1, 3, 7)[j % 4]} : index")
+    place = b.emit(f"index.andi %item, {mask} : index")
+    start = b.constant(500, "f32")
+    b.lines += [
+        _BARRIER,
+        f"  view.store {start}, %floats[%item] : f32, view<{LANES}xf32>",
+        _BARRIER,
+        f"  view.atomic.reduce<{kind}> {value}, %floats[{place}] "
+        f"{{ordering = relaxed, scope = workgroup}} : f32, view<{LANES}xf32>",
+        _BARRIER,
+    ]
+    b.floats.append(b.emit(f"view.load %floats[{place}] : view<{LANES}xf32> -> f32"))
+
+
+def _backwards(b: Builder, i: int, j: int, k: int) -> None:
+    """The input through a view that runs from its last element to its first, one element or a vector at a time."""
+    b.backward = b.backward or b.emit("index.constant -1 : index")
+    layout = b.emit(f"encoding.layout.strided [{b.backward}] : encoding<layout>")
+    end = b.emit(f"index.constant {4 * (LANES - 1 + (k % 2) * LANES)} : offset")
+    kind = f"view<{LANES}xi32, {layout}>"
+    view = b.emit(f"buffer.view %words[{end}] : buffer -> {kind}")
+    if j % 2:
+        b.words.append(b.emit(f"view.load {view}[%item] : {kind} -> i32"))
+        return
+    limit = b.emit(f"index.constant {LANES - 4} : index")
+    place = b.emit(f"index.min %item, {limit} : index")
+    four = b.emit(f"vector.load {view}[{place}] : {kind} -> vector<4xi32>")
+    b.words.append(b.emit(f"vector.extract {four}[{k % 4}] : vector<4xi32> -> i32"))
+
+
+def _far(b: Builder, i: int, j: int, k: int) -> None:
+    """Strides beyond 4 GiB that nearly cancel: element (n, n) of strides (S, 1 - S) is element n."""
+    stride = (1 << 30) + 3 + (k << 20)
+    first, second = b.emit(f"index.constant {stride} : index"), b.emit(f"index.constant {1 - stride} : index")
+    layout = b.emit(f"encoding.layout.strided [{first}, {second}] : encoding<layout>")
+    kind = f"view<{LANES}x{LANES}xi32, {layout}>"
+    view = b.emit(f"buffer.view %words[%origin] : buffer -> {kind}")
+    low = b.emit(f"scalar.andi {b.word(i)}, {b.constant(LANES - 1)} : i32")
+    place = b.emit(f"index.cast {low} : i32 to index")
+    b.words.append(b.emit(f"view.load {view}[{place}, {place}] : {kind} -> i32"))
+
+
+def _wide_index(b: Builder, i: int, j: int, k: int) -> None:
+    """Coordinates around and beyond 2^32, brought back into a word."""
+    wide = b.emit(f"index.cast {b.word(i)} : i32 to index")
+    factor = b.emit(f"index.constant {(1 << 31) - 1 - k if j % 2 else (1 << 32) + k} : index")
+    low = b.emit(f"index.constant {(1 << 30) - 1} : index")
+    held = b.emit(f"index.andi {wide}, {low} : index")
+    product = b.emit(f"index.madd {held}, {factor}, {wide} : index")
+    if j % 3 == 0:
+        part = b.emit(f"index.constant {29 + k % 5} : index")
+        result = b.emit(f"index.shrui {product}, {part} : index")
+    elif j % 3 == 1:
+        clean = b.emit(f"index.max {product}, %zero : index")
+        divisor = b.emit(f"index.constant {(1 << 32) - 5 if k % 2 else 1_000_003} : index")
+        result = b.emit(f"index.{'div' if k % 3 else 'rem'} {clean}, {divisor} : index")
+    else:
+        other = b.emit(f"index.constant {(1 << 32) * (k % 3) + k} : index")
+        less = b.emit(f"index.cmp {'slt' if k % 2 else 'ult'}, {product}, {other} : index")
+        result = b.emit(f"scf.select {less}, {product}, {other} : index")
+    b.words.append(b.emit(f"index.cast {result} : index to i32"))
+
+
 STEPS: tuple[Callable[[Builder, int, int, int], None], ...] = (
     *(_binary(name) for name in ("addi", "subi", "muli", "andi", "ori", "xori", "minsi", "maxsi", "minui", "maxui")),
     *(_shift(name) for name in ("shli", "shrsi", "shrui", "rotli", "rotri")),
@@ -262,6 +395,12 @@ STEPS: tuple[Callable[[Builder, int, int, int], None], ...] = (
     _ballot,
     _vector,
     _bytes,
+    _pipelined,
+    _float_atomic_own,
+    _float_atomic_shared,
+    _backwards,
+    _far,
+    _wide_index,
 )
 
 

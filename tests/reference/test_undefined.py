@@ -449,3 +449,27 @@ def test_poison_in_a_scan_stays_in_its_element_and_cluster() -> None:
   vector.store %s, %wide[%i, 0] : vector<2xi32>, view<8x2xi32>"""
     issue = only_issue(run_text(kernel(body, lanes=8) + launch_case("tensor<8x2xi32>", expected=0)))
     assert issue["details"]["first_undefined"] == [[2, 0], [3, 0]]
+
+
+# --- atomics and plain accesses of one workitem -----------------------------------------------------------------------
+
+
+def test_a_workitem_may_read_what_it_updated_atomically_itself() -> None:
+    """Its own accesses are in order; another workitem's are not, nor its own where others updated the element too."""
+    own = (
+        SHARED
+        + """  %unit = scalar.constant 1 : i32
+  view.store %word, %tile[%i] : i32, view<64xi32>
+  view.atomic.reduce<addi> %unit, %tile[%i] {ordering = relaxed, scope = workgroup} : i32, view<64xi32>
+"""
+    )
+    read = "  %x = view.load %tile[%i] : view<64xi32> -> i32\n"
+    assert run_text(kernel(VIEW + own + read) + launch_case())["failed_sample_count"] == 0
+    other = "  %first = index.xori %i, %one : index\n  %x = view.load %tile[%first] : view<64xi32> -> i32\n"
+    assert issue_of(own + other)["code"] == "REFERENCE/003"
+    for at, races in (("xori %i, %one", True), ("andi %i, %one", True), ("add %i, %zero", False)):
+        place = f"  kernel.barrier<workgroup> scope(workgroup) ordering(acq_rel)\n  %at = index.{at} : index\n"
+        text = own.replace("%tile[%i] {", "%tile[%at] {").replace("  view.atomic", place + "  view.atomic")
+        document = run_text(kernel(VIEW + text + read) + launch_case())
+        assert document["failed_sample_count"] == int(races)
+        assert not races or only_issue(document)["code"] == "REFERENCE/003"
