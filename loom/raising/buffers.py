@@ -321,7 +321,7 @@ def compare_buffers(
         a64, e64 = a.astype(numpy.float64), e.astype(numpy.float64)
         with numpy.errstate(invalid="ignore", over="ignore"):
             difference = numpy.abs(a64 - e64)
-            close = (difference <= atol + rtol * numpy.abs(e64)) & numpy.isfinite(a64)
+            close = (difference <= atol + rtol * numpy.abs(e64)) & numpy.isfinite(a64) & numpy.isfinite(e64)
         nan_a, nan_e = numpy.isnan(a64), numpy.isnan(e64)
         wrong = ~(close | (a64 == e64) | (nan_a & nan_e))
         distances = ulp_distances(actual, expected)

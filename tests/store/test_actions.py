@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from loom.diagnostics import Diagnostic, LoomError
-from loom.store.actions import Action, Store
+from loom.store.actions import Action, Store, relative_command
 from loom.store.canonical import document_hash
 from loom.store.maintenance import collect_garbage, export_archive, import_archive, verify
 from loom.store.records import Record
@@ -122,6 +122,26 @@ def test_what_is_damaged_is_reported_and_never_used(tmp_path: Path, what: str, h
     store.commit(action(), record(store))
     assert store.lookup(action()) is not None
     assert verify(store).sound
+
+
+def test_an_entry_under_another_action_is_not_used(tmp_path: Path) -> None:
+    """A sound entry copied to another key names an output that this action never gave."""
+    store = Store(tmp_path)
+    store.commit(action(), record(store))
+    other = action(command=("loom-compile", "other.loom"))
+    (store.folder / f"{other.key}.json").write_bytes((store.folder / f"{action().key}.json").read_bytes())
+    warnings: list[Diagnostic] = []
+    assert store.lookup(other, warnings) is None
+    assert [warning.code for warning in warnings] == ["STORE/008"]
+    assert store.lookup(action()) is not None
+
+
+@pytest.mark.parametrize("word", ["/abs/form.loom", "--output=/abs/x", "-o=/x"])
+def test_a_recorded_command_names_no_path_of_a_machine(word: str) -> None:
+    good = ("loom-compile", "form.loom", "--output=build/x", "--flag", "a/b")
+    assert relative_command(good) == good
+    with pytest.raises(ValueError, match="absolute path"):
+        relative_command((*good, word))
 
 
 def test_a_crash_between_any_two_writes_is_a_miss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,6 +138,27 @@ def test_spills_are_a_failure(workload: Workload) -> None:
     assert gates(document)[1] == "failed" and "16 bytes of scratch" in document["gates"]["compiler"]["reason"]
 
 
+def test_a_shape_without_a_count_on_one_side_says_nothing(workload: Workload) -> None:
+    row = comparison(workload)["compiler"][0]
+    half = {**row, "shape": "odd", "native": None}
+    document = accept(workload, "f", parse(SOURCE, "x"), comparison(workload, compiler=[row, half]), TEST)
+    assert "at most 1.05 times" in document["gates"]["compiler"]["reason"]
+    document = accept(workload, "f", parse(SOURCE, "x"), comparison(workload, compiler=[half]), TEST)
+    assert gates(document)[1] == "unavailable"
+
+
+def test_low_in_the_source_is_a_rung(workload: Workload) -> None:
+    """The first use is named with its line; further ones are counted."""
+    helper = "\nlow.func.def target(@t) @h%d() {\n  low.return\n}\n"
+    line = SOURCE.count("\n") + 2
+    for helpers, more in ((1, 1), (2, 3)):
+        module = parse(SOURCE + "".join(helper % n for n in range(helpers)), "x")
+        document = accept(workload, "f", module, comparison(workload), TEST)
+        assert gates(document)[1] == "failed"
+        reason = document["gates"]["compiler"]["reason"]
+        assert f"low.func.def (line {line}: is target code) and {more} more: a rung" in reason
+
+
 def test_every_shape_needs_its_case_and_benchmark(workload: Workload) -> None:
     source = SOURCE.replace("check.benchmark<@c> @t {a = 2}\n", "")
     assert missing_checks(parse(source, "x"), workload.shapes) == ["shape 'odd' has no benchmark @t"]
