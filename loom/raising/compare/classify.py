@@ -74,7 +74,9 @@ def compare(
     native_code, own_code = native.resources.get("instructions"), candidate.resources.get("instructions")
     same_bytes = None if native_code is None or own_code is None else native_code == own_code
     rows, questions = _compiler_evidence(workload, native, candidate, previous, policy or Policy())
-    if not equal:
+    if equal is None:
+        kind = "unavailable"
+    elif not equal:
         kind = "semantic_divergence"
     elif same_bytes:
         kind, reason = "identical", "the same instruction bytes"
@@ -116,21 +118,22 @@ def _shapes(workload: Workload, native: Evidence, candidate: Evidence) -> list[d
     return rows
 
 
-def _agreement(shapes: list[dict[str, Any]]) -> tuple[str, bool]:
-    """The first thing that differs, and whether nothing does."""
+def _agreement(shapes: list[dict[str, Any]]) -> tuple[str, bool | None]:
+    """The first thing that differs, and whether nothing does; ``None`` where what ran agrees and not everything ran."""
+    absent = ""
     for shape in shapes:
         if shape["outcome"] == "faulted":
             fault = shape["fault"]
             return f"shape '{shape['name']}' faults: {fault.get('kind')}: {fault.get('message')}", False
         if shape["outcome"] != "completed" or not shape["outputs"]:
-            return f"shape '{shape['name']}' was not run on both sides", False
+            absent = absent or f"shape '{shape['name']}' was not run on both sides"
         for name, output in shape["outputs"].items():
             if not output["equal"]:
                 first = output["first"][0] if output["first"] else None
                 at = f", first at {first['index']}: {first['actual']} for {first['expected']}" if first else ""
                 count = f"{output['mismatches']} of {output['elements']} elements"
                 return f"shape '{shape['name']}': {count} of {name} differ{at}", False
-    return "", True
+    return absent, None if absent else True
 
 
 def _compiler_evidence(

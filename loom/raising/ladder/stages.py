@@ -435,7 +435,8 @@ class Ladder:
         from loom.raising.packet.build import build_packet
 
         comparison = self.results.read_stage(self.workload.name, "compare", rung)["comparison"]
-        if rung in LOW_RUNGS or comparison["class"] not in ("semantic_divergence", "unavailable"):
+        refused = comparison["class"] == "unavailable" and not comparison["shapes"]
+        if rung in LOW_RUNGS or not (refused or comparison["class"] == "semantic_divergence"):
             return self._document("packet", rung, packet=None)
         packet = build_packet(self, rung, comparison)
         self._files["packet.json"] = self.results.store.blobs.put(canonical_json(packet) + b"\n")

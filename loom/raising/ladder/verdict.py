@@ -77,7 +77,8 @@ def _row(workload: str, rung: str, raises: str, comparison: Mapping[str, Any], l
     wanted = rung == "oracle"
     bytes_equal = UNAVAILABLE if same is None else PASSED if same else FAILED if wanted else DIFFERENT
     equal = comparison["numerically_equal"]
-    numerical = FAILED if equal is False or comparison["class"] == "unavailable" else PASSED if equal else UNAVAILABLE
+    refused = comparison["class"] == "unavailable" and not comparison["shapes"]
+    numerical = FAILED if equal is False or refused else PASSED if equal else UNAVAILABLE
     counted = [row for row in comparison["compiler"] if row["metric"] == "executed instructions"]
     known = [row for row in counted if row["native"] is not None and row["form"] is not None]
     compiler = UNAVAILABLE

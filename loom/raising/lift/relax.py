@@ -14,9 +14,6 @@ from loom.ir.registry import lookup
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.tables import find_row
 
-#: Generations where software must keep distances that the emitter knows nothing of.
-_HAND_TIMED = frozenset(("gfx9.4",))
-
 #: Instructions without effect on values that the emitter makes again where they are needed.
 _DERIVED = frozenset(("s_nop", "s_delay_alu", "s_clause", "s_set_inst_prefetch_distance", "s_inst_prefetch"))
 _DERIVED_PREFIXES = ("s_waitcnt", "s_wait_loadcnt", "s_wait_storecnt", "s_wait_samplecnt", "s_wait_bvhcnt")
@@ -67,19 +64,10 @@ def relax(kernel: Operation, generation: str, wave_size: int, what: str) -> None
         what: ``allocation`` or ``schedule`` (which includes the former).
 
     Raises:
-        LoomError: ``LIFT/010`` for a kernel that is not fixed, ``LIFT/011`` for one whose code must stay where it is,
-            ``LIFT/013`` for a generation whose wait states the emitter does not derive.
+        LoomError: ``LIFT/010`` for a kernel that is not fixed, ``LIFT/011`` for one whose code must stay where it is.
     """
     if kernel.attributes.get("allocation") != "fixed":
         raise error(f"@{kernel.symbol} has no fixed allocation to relax", "LIFT/010", kernel.location)
-    if generation in _HAND_TIMED:
-        raise error(
-            f"@{kernel.symbol} cannot be relaxed: {generation} needs nops between dependent instructions, which the "
-            "emitter does not derive",
-            "LIFT/013",
-            kernel.location,
-            hint="lift it without --relax; relaxing works for gfx11 and gfx12",
-        )
     for block in kernel.regions[0].blocks:
         for op in block.operations:
             if op.name == "low.op":

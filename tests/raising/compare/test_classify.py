@@ -154,6 +154,27 @@ def test_a_fault_is_a_divergence(workload: Workload, evidence: Make) -> None:
     assert "out_of_bounds" in document["reason"]
 
 
+@pytest.mark.parametrize("side", ["native", "form"])
+def test_a_shape_that_was_not_run_is_no_verdict(workload: Workload, evidence: Make, side: str) -> None:
+    """Neither a pass nor a divergence; but what did run and differs still is one."""
+    whole, partial = evidence(), evidence(code="b" * 64)
+    del partial.runs["odd"], partial.outputs["odd", "y"]
+    pair = (partial, whole) if side == "native" else (whole, partial)
+    document = compare(workload, "f", *pair)
+    assert document["class"] == "unavailable" and document["numerically_equal"] is None
+    assert document["reason"] == "shape 'odd' was not run on both sides"
+    pair[1].outputs["big", "y"] = floats(0, 2, 3, 4)
+    assert compare(workload, "f", *pair)["class"] == "semantic_divergence"
+
+
+def test_an_unknown_program_is_not_the_same_bytes(workload: Workload, evidence: Make) -> None:
+    unknown = evidence()
+    del unknown.resources["instructions"]
+    for pair in ((unknown, evidence()), (evidence(), unknown)):
+        document = compare(workload, "f", *pair)
+        assert document["bytes_equal"] is None and document["class"] == "alternative_schedule"
+
+
 def test_no_program_is_unavailable(workload: Workload, evidence: Make) -> None:
     document = compare(workload, "f", evidence(), None, rejection="no such op")
     assert document["class"] == "unavailable"
