@@ -22,6 +22,7 @@ from loom.ir import Block, Operation, Region, RegisterType, Value
 from loom.reference.execution import Interpreter
 from loom.reference.formats import Array
 from loom.reference.low_memory import MemoryUnit
+from loom.reference.memory import RaceDetector
 
 Words = list[Array]
 
@@ -58,13 +59,15 @@ def split_integer(value: int, units: int) -> Words:
 class Machine:
     """What all waves of a launch share: the instruction table's generation, wave size, memory, and where storage lies.
 
-    ``private_bytes`` is what each lane may address of its scratch: what the kernel states, or what it reserves.
+    ``private_bytes`` is what each lane may address of its scratch, ``lds_bytes`` what a workgroup may address of its
+    LDS: what the kernel states, or what it reserves.
     """
 
     generation: str
     wave: int
     memory: MemoryUnit
     private_bytes: int = 0
+    lds_bytes: int = 0
     reserved: dict[str, int] = field(default_factory=dict)
     places: dict[Operation, int] = field(default_factory=dict)
 
@@ -76,6 +79,8 @@ class Machine:
             self.reserved[space] = known + length
             if space == "private":
                 self.private_bytes = max(self.private_bytes, known + length)
+            elif space == "workgroup":
+                self.lds_bytes = max(self.lds_bytes, known + length)
         return known
 
 
@@ -91,6 +96,9 @@ class Wave:
     scc: int = 0
     m0: int = 0
     lds: Array = field(default_factory=lambda: np.zeros(0, np.uint8))
+    detector: RaceDetector | None = None
+    number: int = 0
+    barriers: int = 0
     scratch: Array = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
 
     def private_memory(self) -> Array:
@@ -211,6 +219,7 @@ class LowFunction:
         for half in resolved.halves:
             mnemonic = half.row.mnemonic
             if mnemonic.startswith("s_barrier") and not mnemonic.startswith("s_barrier_signal"):
+                wave.barriers += 1
                 yield
                 operands.clear()
             elif mnemonic.startswith(_NO_EFFECT):

@@ -13,7 +13,7 @@ from loom.reference.execution import Batch, Frame, Geometry, Interpreter, form_o
 from loom.reference.formats import FORMATS, Array, encode
 from loom.reference.low import LowFunction, Machine, Steps, Wave, Words, split_integer, uniform
 from loom.reference.low_memory import GLOBAL_BASE, MemoryUnit
-from loom.reference.memory import Arena
+from loom.reference.memory import Arena, RaceDetector
 from loom.reference.operations_vector import from_bits, to_bits
 from loom.reference.values import BufferValue, Mask
 
@@ -136,7 +136,8 @@ def launch_low(interp: Interpreter, kernel: Operation, arguments: Sequence[Any],
         entry = [_scalar_words(value, parameter) for value, parameter in zip(scalars, parameters, strict=True)]
         kernarg = _kernarg(binding.arena, addresses, entry)
     machine = Machine(generation_of(interp, kernel), interp.target.subgroup_size, MemoryUnit(binding.arena))
-    machine.private_bytes = _private_bytes(layout)
+    machine.private_bytes = _stated(layout, "private_segment_fixed_size")
+    machine.lds_bytes = _stated(layout, "group_segment_fixed_size") + geometry.dynamic_storage
     packet = _dispatch_packet(binding.arena, geometry, kernarg)
     queue = _queue(binding.arena)
     try:
@@ -148,10 +149,10 @@ def launch_low(interp: Interpreter, kernel: Operation, arguments: Sequence[Any],
     return geometry
 
 
-def _private_bytes(layout: Any) -> int:
-    """Bytes of private memory that a lifted kernel's header states; others reserve what they use."""
+def _stated(layout: Any, field: str) -> int:
+    """A size in bytes that a lifted kernel's header states; other kernels reserve what they use."""
     header = layout.get("descriptor") if isinstance(layout, dict) else None
-    stated = header.get("private_segment_fixed_size", 0) if isinstance(header, dict) else 0
+    stated = header.get(field, 0) if isinstance(header, dict) else 0
     return int(stated) if isinstance(stated, int) else 0
 
 
@@ -259,8 +260,8 @@ def _queue(arena: Arena) -> int:
     return GLOBAL_BASE + start
 
 
-#: Bytes of LDS that a workgroup of an interpreted kernel may address.
-_LDS_BYTES = 65536
+#: Bytes of LDS of the largest target (gfx950); what a kernel may address is in :attr:`Machine.lds_bytes`.
+_LDS_BYTES = 163840
 
 
 def _run_group(
@@ -277,11 +278,13 @@ def _run_group(
     """Run the waves of one workgroup, each to its next barrier in turn."""
     lds = np.full(_LDS_BYTES, 0xA5, np.uint8)
     running: list[Steps] = []
-    for row in batch.slots():
+    detector = RaceDetector(_LDS_BYTES)
+    for number, row in enumerate(batch.slots()):
         present = row >= 0
         safe = np.maximum(row, 0)
         ids = [batch.coordinate("workitem", axis)[safe].astype(np.uint32) for axis in range(3)]
         wave = Wave(machine, sum(1 << int(lane) for lane in np.flatnonzero(present)), lds=lds)
+        wave.detector, wave.number = detector, number
         wave.resources = list(addresses)
         wave.live_ins = {
             "amdgpu.kernarg_segment_ptr": split_integer(kernarg, 2),

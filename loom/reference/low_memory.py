@@ -9,7 +9,7 @@ import numpy as np
 from loom.diagnostics import error
 from loom.ir import Operation
 from loom.reference.formats import Array
-from loom.reference.memory import Arena
+from loom.reference.memory import Actors, Arena
 
 if TYPE_CHECKING:
     from loom.reference.execution import Interpreter
@@ -62,11 +62,15 @@ class MemoryUnit:
             store, label = self.arena.data, "global"
             offsets = [self._global_offsets(operands, modifiers, memory.space, wave)]
         for places in offsets if label != "scratch" else ():
-            self._check(interp, op, places[lanes], semantic.bytes, store, label, lanes)
+            limit = wave.machine.lds_bytes if label == "LDS" else store.size
+            self._check(interp, op, places[lanes], semantic.bytes, limit, label, lanes)
+        if label == "LDS" and wave.detector is not None:
+            written = self._new_bytes(semantic, lanes, data, size)
+            self._watch(interp, op, wave, [places[lanes] for places in offsets], semantic, written, lanes)
         if semantic.kind == "load":
             return self._load(store, offsets, semantic, lanes, size, operands, memory)
         if semantic.kind == "store":
-            self._store(store, offsets, semantic, lanes, data, size)
+            self._store(store, offsets, lanes, self._new_bytes(semantic, lanes, data, size), semantic.bytes)
             return None
         return self._atomic(store, offsets[0], semantic, lanes, data, wave, row.mnemonic.startswith("ds_cmpst_"))
 
@@ -161,11 +165,11 @@ class MemoryUnit:
             )
 
     def _check(
-        self, interp: Interpreter, op: Operation, places: Array, size: int, store: Array, label: str, lanes: Array
+        self, interp: Interpreter, op: Operation, places: Array, size: int, limit: int, label: str, lanes: Array
     ) -> None:
-        """Every access must lie inside one root (global) or the LDS."""
+        """Every access must lie inside one root (global), or in the ``limit`` bytes of the workgroup's LDS."""
         if label == "LDS":
-            wrong = (places < 0) | (places + size > store.size)
+            wrong = (places < 0) | (places + size > limit)
         else:
             wrong = np.ones(places.shape, np.bool_)
             for root in self.arena.roots:
@@ -174,7 +178,7 @@ class MemoryUnit:
             position = int(np.argmax(wrong))
             place = int(places[position])
             nearest = self.arena.root_at(place) if label == "global" else None
-            near = ""
+            near = f" (the workgroup has {limit} bytes)" if label == "LDS" else ""
             if nearest is not None:
                 near = f"; nearest buffer: {nearest.size} bytes at {GLOBAL_BASE + nearest.start:#x}"
             address = place if label == "LDS" else place + GLOBAL_BASE
@@ -184,6 +188,60 @@ class MemoryUnit:
                 f"{size} bytes at {label} address {address:#x} are outside every buffer (lane {int(lanes[position])})"
                 + near,
             )
+
+    def _watch(
+        self,
+        interp: Interpreter,
+        op: Operation,
+        wave: Wave,
+        offsets: list[Array],
+        semantic: Any,
+        written: list[Array],
+        lanes: Array,
+    ) -> None:
+        """Two waves that touch the same LDS, one of them writing, need a barrier in between. Lanes of one wave are in
+        order. Writing what is there already changes nothing and is let pass."""
+        assert wave.detector is not None
+        piece = min(semantic.bytes, 4)
+        steps = np.arange(0, semantic.bytes, piece)
+        for number, places in enumerate(offsets):
+            at = (places[:, None] + steps).ravel()
+            by = _as_actors(wave, at.size)
+            if semantic.kind == "load":
+                conflict = wave.detector.read(at, piece, by)
+            else:
+                atomic = semantic.kind != "store"
+                changes = np.ones(at.size, np.bool_)
+                if not atomic:
+                    new = written[number].reshape(at.size, piece)
+                    changes = (wave.lds[at[:, None] + np.arange(piece)] != new).any(1)
+                conflict = wave.detector.write(at, piece, by, changes, atomic)
+            if conflict is not None:
+                lane, byte = int(lanes[conflict.position // steps.size]), int(at[conflict.position])
+                verb = "reads" if semantic.kind == "load" else "writes"
+                done = "written" if conflict.kind == "write" else "read"
+                interp.fail(
+                    op,
+                    "REFERENCE/003",
+                    f"wave {wave.number} {verb} LDS (byte {byte}, lane {lane}) that another wave has {done} "
+                    "with no barrier in between",
+                    hint="place s_barrier between the two accesses",
+                )
+
+    def _new_bytes(self, semantic: Any, lanes: Array, data: list[Words | None], size: int) -> list[Array]:
+        """The bytes that a store writes, one row a lane, for each of its places."""
+        if semantic.kind != "store":
+            return []
+        rows = []
+        for words in data:
+            if words is None:
+                continue
+            stacked = np.stack([np.broadcast_to(word, (size,)) for word in words], axis=1).astype(np.uint32)
+            if semantic.half:
+                stacked = stacked >> np.uint32(16)
+            raw = np.ascontiguousarray(stacked[lanes]).view(np.uint8)
+            rows.append(raw.reshape(len(lanes), 4 * len(words))[:, : semantic.bytes])
+        return rows
 
     # --- data ---------------------------------------------------------------------------------------------------------
 
@@ -213,20 +271,9 @@ class MemoryUnit:
                 words = [(kept & np.uint32(0xFFFF0000)) | value]
         return words
 
-    def _store(
-        self, store: Array, offsets: list[Array], semantic: Any, lanes: Array, data: list[Words | None], size: int
-    ) -> None:
-        for places, words in zip(offsets, data, strict=False):
-            assert words is not None
-            stacked = np.stack([np.broadcast_to(word, (size,)) for word in words], axis=1).astype(np.uint32)
-            if semantic.half:
-                stacked = stacked >> np.uint32(16)
-            raw = (
-                np.ascontiguousarray(stacked[lanes])
-                .view(np.uint8)
-                .reshape(len(lanes), 4 * len(words))[:, : semantic.bytes]
-            )
-            store[places[lanes][:, None] + np.arange(semantic.bytes)] = raw
+    def _store(self, store: Array, offsets: list[Array], lanes: Array, rows: list[Array], size: int) -> None:
+        for places, raw in zip(offsets, rows, strict=False):
+            store[places[lanes][:, None] + np.arange(size)] = raw
 
     def _atomic(
         self,
@@ -281,10 +328,17 @@ class MemoryUnit:
         scalar = operands.get("soffset")
         place = address + modifiers.get("offset", 0) + (int(scalar[0][0]) if scalar is not None else 0) - GLOBAL_BASE
         place &= ~3 if semantic.bytes >= 4 else ~0
-        self._check(interp, op, np.array([place]), semantic.bytes, self.arena.data, "global", np.array([0]))
+        self._check(interp, op, np.array([place]), semantic.bytes, self.arena.data.size, "global", np.array([0]))
         raw = self.arena.data[place : place + semantic.bytes][None, :]
         words = _extend(raw, semantic)
         return [words[0, word : word + 1].copy() for word in range(semantic.words)]
+
+
+def _as_actors(wave: Wave, count: int) -> Actors:
+    """The wave as one actor, ``count`` times: its accesses are in order, those of other waves are not."""
+    number, barriers = np.full(count, wave.number, np.int64), np.full(count, wave.barriers, np.int64)
+    nothing = np.zeros(count, np.int64)
+    return Actors(number, nothing, number, barriers, nothing)
 
 
 def _wide(words: Words, size: int) -> Array:
