@@ -4,7 +4,7 @@ Facts from LLVM (``AMDGPUWaitSGPRHazards``): once a vector instruction has read 
 stays suspect. A read behind a scalar instruction's write of a suspect register needs ``s_wait_alu`` with
 ``sa_sdst(0)``; a vector read behind a vector instruction's write ``va_sdst(0)``, for VCC ``va_vcc(0)``. Scalar and
 buffer memory instructions wait for all of it, and a scalar read of a suspect register waits for vector results. EXEC,
-M0 and NULL are exempt.
+M0 and NULL are exempt. A call or return waits for everything, and behind it every register is suspect.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from loom.target.amdgpu.operation import VECTOR_CLASSES
 from loom.target.amdgpu.waits import successors_of
 
 _VCC = 3 << 106
+_ALL = (1 << 128) - 1
+_CALLS = frozenset(("s_swappc_b64", "s_setpc_b64", "s_call_b64"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,9 @@ def _step(state: _State, instruction: MachineInstruction) -> tuple[_State, tuple
         return _after_wait(state, [name for name, mask in fields if value & mask == 0]), ()
     if kind == "smem" or (row.memory is not None and row.memory.space == "buffer"):
         return _State(state.suspect), ()
+    if row.mnemonic in _CALLS:
+        late = (("sa_sdst", state.scalar), ("va_vcc", state.vector & _VCC), ("va_sdst", state.vector & ~_VCC))
+        return _State(_ALL), tuple(name for name, registers in late if registers)
     vector = kind in VECTOR_CLASSES
     if not vector and kind not in ("salu", "branch"):
         return state, ()
@@ -103,12 +108,17 @@ def _step(state: _State, instruction: MachineInstruction) -> tuple[_State, tuple
     return _State(suspect, scalar, pending), tuple(waits)
 
 
-def scalar_read_waits(program: MachineProgram) -> list[list[tuple[str, ...]]]:
-    """For every instruction the ``s_wait_alu`` fields that have to be zero in front of it."""
+def scalar_read_waits(program: MachineProgram, called: Iterable[int] = ()) -> list[list[tuple[str, ...]]]:
+    """For every instruction the ``s_wait_alu`` fields that have to be zero in front of it.
+
+    ``called``: blocks besides the first where control may arrive by a call or return.
+    """
     successors = successors_of(program)
     entry: list[_State | None] = [None] * len(program.blocks)
+    for index in called:
+        entry[index] = _State(_ALL)
     entry[0] = _State()
-    work = [0]
+    work = [index for index, state in enumerate(entry) if state is not None]
     while work:
         index = work.pop()
         state = entry[index] or _State()

@@ -7,38 +7,64 @@ from collections.abc import Sequence
 from loom.target.amdgpu.hazards import HazardScan
 from loom.target.amdgpu.machine import MachineBlock, MachineInstruction, MachineProgram
 from loom.target.amdgpu.processors import processor
+from loom.target.amdgpu.scalar_reads import scalar_read_waits
+from loom.target.amdgpu.simulator.flow import block_successors, starting_blocks
 from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
+from loom.target.amdgpu.simulator.hazards_rdna import missing_waits
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks, target_of
 
 CERTAIN = frozenset(("valu_trans_use", "valu_partial_forwarding", "wmma"))
-"""Hazards of the table that are faults. Of the others, writes over lane masks end by more events than the table's scan
-knows, which is right for inserting a wait and not for refusing foreign code; scalar registers that vector instructions
-have read (gfx12) are a hazard that released compilers did not know.
-"""
+"""Hazards of the table's scan that are faults as they stand. For writes over lane masks the scan asks for a wait right
+behind the write, where refusing foreign code must ask for it in front of the read; for gfx12's scalar reads it does not
+see the calls."""
+
+KNOWN_SINCE = {"valu_read_sgpr": 22, "valu_mask_write": 22}
+"""Major version of LLVM from which on compilers resolve a hazard by the rule that is checked here. Objects of older
+compilers are not checked for it: they lack waits in places where the hardware rarely needs them."""
 
 
 def hazard_faults(
-    code: Sequence[MachineInstruction], entries: Sequence[int], processor_name: str, wave: int
+    code: Sequence[MachineInstruction],
+    entries: Sequence[int],
+    processor_name: str,
+    wave: int,
+    compiler: int | None = None,
 ) -> dict[int, StaticFault]:
-    """For each instruction that needs a no-op (or a wait) in front and has none, the fault."""
+    """For each instruction that needs a no-op (or a wait) in front and has none, the fault.
+
+    Args:
+        code: The kernel and what it calls.
+        entries: Byte offsets where control may enter, the kernel's first.
+        processor_name: Processor that runs it.
+        wave: Lanes of a wave.
+        compiler: Major version of LLVM that the object says it was compiled with.
+    """
     blocks = split_blocks(code, entries)
-    if processor(processor_name).generation == "gfx9.4":
-        return Gfx9Hazards(code, blocks, processor_name).run()
+    generation = processor(processor_name).generation
+    if generation == "gfx9.4":
+        return Gfx9Hazards(code, blocks, processor_name, entries).run()
+    unknown = {name for name, since in KNOWN_SINCE.items() if compiler is not None and compiler < since}
+    masked = generation == "gfx11" and wave == 64 and "valu_mask_write" not in unknown
+    successors = block_successors(code, blocks, entries)
+    missing = missing_waits(code, blocks, successors, starting_blocks(code, blocks), masked)
+    found = {number: StaticFault("missing_nop", what) for number, what in missing.items()}
     labels = {code[first].pc: f"b{code[first].pc:x}" for first, _ in blocks}
     program = MachineProgram(
         "kernel", processor_name, wave, [_block(code, first, last, labels) for first, last in blocks]
     )
-    found: dict[int, StaticFault] = {}
-    scan = HazardScan(program, processor(processor_name).generation)
-    for (first, _), hazards in zip(blocks, scan.run(), strict=True):
-        for position, hazard in enumerate(hazards):
-            if hazard is None or hazard.name not in CERTAIN:
-                continue
-            number = first + position
-            found[number] = StaticFault(
-                "missing_nop", f"the hazard '{hazard.name}' needs {hazard.fix} in front of this instruction"
-            )
+    for number, hazard in enumerate(h for hazards in HazardScan(program, generation).run() for h in hazards):
+        if hazard is not None and hazard.name in CERTAIN:
+            found[number] = _missing(hazard.name, hazard.fix)
+    if generation == "gfx12" and "valu_read_sgpr" not in unknown:
+        called = [n for n, (first, _) in enumerate(blocks) if code[first].pc in tuple(entries)[1:]]
+        for number, fields in enumerate(f for block in scalar_read_waits(program, called) for f in block):
+            if fields:
+                found[number] = _missing("valu_read_sgpr", "+".join(fields))
     return found
+
+
+def _missing(hazard: str, fix: str) -> StaticFault:
+    return StaticFault("missing_nop", f"the hazard '{hazard}' needs {fix} in front of this instruction")
 
 
 def _block(code: Sequence[MachineInstruction], first: int, last: int, labels: dict[int, str]) -> MachineBlock:

@@ -26,7 +26,8 @@ from loom.target.amdgpu.matrix_latency import (
     states_to_vector,
 )
 from loom.target.amdgpu.operation import VECTOR_CLASSES
-from loom.target.amdgpu.simulator.translate import StaticFault, target_of
+from loom.target.amdgpu.simulator.flow import block_successors, starting_blocks
+from loom.target.amdgpu.simulator.translate import StaticFault
 
 _VCC = (SGPR + 106, SGPR + 107)
 _EXEC = tuple(sorted(EXEC_UNITS))
@@ -143,12 +144,16 @@ class Gfx9Hazards:
     """Finds missing wait states in the code of one kernel; ``blocks`` are ranges of instruction numbers."""
 
     def __init__(
-        self, code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]], processor: str = "gfx942"
+        self,
+        code: Sequence[MachineInstruction],
+        blocks: Sequence[tuple[int, int]],
+        processor: str,
+        entries: Sequence[int] = (),
     ) -> None:
         self.code = code
         self.blocks = blocks
         self.processor = processor
-        self.block_at = {code[first].pc: n for n, (first, _) in enumerate(blocks)}
+        self.successors = block_successors(code, blocks, entries)
         self.faults: dict[int, StaticFault] = {}
         self._access = [reads_and_writes(i) for i in code]
         self._timing = [matrix_timing(i.row, i.modifiers, processor) for i in code]
@@ -156,13 +161,14 @@ class Gfx9Hazards:
     def run(self) -> dict[int, StaticFault]:
         """For each instruction that comes too early, the fault."""
         entry: list[_State | None] = [None] * len(self.blocks)
-        entry[0] = {}
-        work = [0]
+        work = starting_blocks(self.code, self.blocks)
+        for block in work:
+            entry[block] = {}
         while work:
             block = work.pop()
             state = _copy(entry[block])
             self._walk(block, state, False)
-            for successor in self._successors(block):
+            for successor in self.successors[block]:
                 known = entry[successor]
                 if known is None:
                     entry[successor] = _copy(state)
@@ -173,22 +179,6 @@ class Gfx9Hazards:
             if entry[block] is not None:
                 self._walk(block, _copy(entry[block]), True)
         return self.faults
-
-    def _successors(self, block: int) -> list[int]:
-        _, last = self.blocks[block]
-        instruction = self.code[last - 1]
-        target = target_of(instruction)
-        found = [self.block_at[target]] if target is not None and target in self.block_at else []
-        if instruction.row.mnemonic not in (
-            "s_branch",
-            "s_endpgm",
-            "s_setpc_b64",
-            "s_swappc_b64",
-            "s_code_end",
-            "s_trap",
-        ) and block + 1 < len(self.blocks):
-            found.append(block + 1)
-        return found
 
     def _walk(self, block: int, state: _State, report: bool) -> None:
         first, last = self.blocks[block]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import io
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +17,7 @@ from loom.diagnostics import error
 from loom.target.amdgpu.processors import BY_MACH, Processor
 from loom.target.amdgpu.simulator.memory import Allocation, Arena
 
+_CLANG = re.compile(rb"clang version (\d+)\.")
 _RELATIVE64 = 13  # R_AMDGPU_RELATIVE64
 _ABS64 = 3  # R_AMDGPU_ABS64
 _ABS32_LO, _ABS32_HI, _ABS32 = 1, 2, 6
@@ -38,6 +40,7 @@ class LoadedObject:
     Attributes:
         image: The device memory that holds it, from virtual address 0 on.
         text: Bytes of the text section, and ``text_address``, its virtual address.
+        compiler: Major version of the oldest clang that the object names in its ``.comment``, where it names one.
     """
 
     processor: Processor
@@ -45,6 +48,7 @@ class LoadedObject:
     text: bytes
     text_address: int
     symbols: dict[str, Symbol] = field(default_factory=dict)
+    compiler: int | None = None
 
     def functions(self) -> list[Symbol]:
         """Function symbols by address."""
@@ -98,7 +102,13 @@ def _load(elf: Any, arena: Arena) -> LoadedObject:
     text = elf.get_section_by_name(".text")
     if text is None:
         raise error("the code object has no text section", "SIMULATOR/020")
-    return LoadedObject(processor, image, bytes(text.data()), int(text["sh_addr"]), symbols)
+    return LoadedObject(processor, image, bytes(text.data()), int(text["sh_addr"]), symbols, _compiler(elf))
+
+
+def _compiler(elf: Any) -> int | None:
+    section = elf.get_section_by_name(".comment")
+    named = [] if section is None else _CLANG.findall(bytes(section.data()))
+    return min(map(int, named), default=None)
 
 
 def _relocate(elf: Any, base: int, symbols: dict[str, Symbol]) -> None:

@@ -181,7 +181,10 @@ class SimulatedObject:
                 self.generation, entry.wave, entry.vector_count, entry.accumulator_count, entry.mode, full,
                 has_hardware_fma(), race,
             )  # fmt: skip
-            hazards = hazard_faults(kernel.code, kernel.entries, self.object.processor.name, entry.wave)
+            loaded = self.object
+            hazards = hazard_faults(
+                kernel.code, kernel.entries, loaded.processor.name, entry.wave, loaded.compiler
+            )
             found = compile_kernel(
                 kernel.code, kernel.entries, kernel.code_offset, len(self.object.text), settings, hazards
             )

@@ -24,14 +24,14 @@ from collections.abc import Sequence
 from loom.target.amdgpu.access import AGPR, SGPR, TTMP
 from loom.target.amdgpu.halves import halved_registers, units_by_halves, whole_register
 from loom.target.amdgpu.machine import MachineInstruction, Register
-from loom.target.amdgpu.simulator.translate import StaticFault, target_of
+from loom.target.amdgpu.simulator.flow import block_successors, starting_blocks
+from loom.target.amdgpu.simulator.translate import StaticFault
 from loom.target.amdgpu.waits import counters_raised, waits_performed
 
 #: (number of the producing instruction, counter) → later ordered operations; -1 marks one that finishes in any order.
 _Pending = dict[tuple[int, str], int]
 
 _UNORDERED = frozenset(("smem", "flat", "message"))
-_CALLS = frozenset(("s_swappc_b64", "s_call_b64"))
 
 
 class _State:
@@ -82,10 +82,9 @@ class StaticChecker:
         entries: Sequence[int] = (),
     ) -> None:
         self.code = code
-        self.entries = tuple(entries)[1:]
         self.blocks = blocks
         self.generation = generation
-        self.block_at = {code[first].pc: n for n, (first, _) in enumerate(blocks)}
+        self.successors = block_successors(code, blocks, entries)
         self.faults: dict[int, StaticFault] = {}
         self._reads: list[frozenset[int]] = []
         self._writes: list[frozenset[int]] = []
@@ -98,8 +97,7 @@ class StaticChecker:
     def run(self) -> dict[int, StaticFault]:
         """For each instruction that would fault, the fault."""
         entry: list[_State | None] = [None] * len(self.blocks)
-        # Where control arrives from a jump through a register, nothing is known to be under way.
-        work = [0, *(n for n, (first, _) in enumerate(self.blocks) if first and self._after_jump(first))]
+        work = starting_blocks(self.code, self.blocks)
         for block in work:
             entry[block] = _State()
         while work:
@@ -108,7 +106,7 @@ class StaticChecker:
             assert start is not None
             state = _State(start.operations)
             self._walk(block, state, False)
-            for successor in self._successors(block):
+            for successor in self.successors[block]:
                 known = entry[successor]
                 if known is None:
                     entry[successor] = _State(state.operations)
@@ -120,38 +118,6 @@ class StaticChecker:
             if found is not None:
                 self._walk(block, _State(found.operations), True)
         return self.faults
-
-    def _successors(self, block: int) -> list[int]:
-        _, last = self.blocks[block]
-        instruction = self.code[last - 1]
-        found = []
-        target = target_of(instruction)
-        if target is not None and target in self.block_at:
-            found.append(self.block_at[target])
-        name = instruction.row.mnemonic
-        if name not in (
-            "s_branch",
-            "s_endpgm",
-            "s_endpgm_saved",
-            "s_setpc_b64",
-            "s_swappc_b64",
-            "s_code_end",
-            "s_trap",
-        ):
-            if block + 1 < len(self.blocks):
-                found.append(block + 1)
-        elif name in _CALLS:
-            found.extend(self.block_at[e] for e in self.entries if e in self.block_at)
-        return found
-
-    def _after_jump(self, first: int) -> bool:
-        return self.code[first - 1].row.mnemonic in (
-            "s_swappc_b64",
-            "s_call_b64",
-            "s_setpc_b64",
-            "s_endpgm",
-            "s_code_end",
-        )
 
     def _walk(self, block: int, state: _State, report: bool) -> None:
         first, last = self.blocks[block]

@@ -1,0 +1,45 @@
+"""Control flow between the blocks of a kernel, as the checks of the final code walk it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from loom.target.amdgpu.machine import MachineInstruction
+from loom.target.amdgpu.simulator.translate import target_of
+
+_ENDS = frozenset(
+    ("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64", "s_swappc_b64", "s_call_b64", "s_code_end", "s_trap")
+)
+_CALLS = frozenset(("s_swappc_b64", "s_call_b64"))
+_JUMPS = frozenset((*_CALLS, "s_setpc_b64", "s_endpgm", "s_code_end"))
+
+
+def block_successors(
+    code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]], entries: Sequence[int] = ()
+) -> list[list[int]]:
+    """For each block the blocks that control may reach next; a call may reach every entry but the kernel's own.
+
+    Args:
+        code: Instructions by ascending ``pc``.
+        blocks: Ranges of instruction numbers.
+        entries: Byte offsets where control may enter, the kernel's first.
+    """
+    block_at = {code[first].pc: number for number, (first, _) in enumerate(blocks)}
+    called = [block_at[entry] for entry in tuple(entries)[1:] if entry in block_at]
+    result: list[list[int]] = []
+    for number, (_, last) in enumerate(blocks):
+        instruction = code[last - 1]
+        target = target_of(instruction)
+        found = [block_at[target]] if target is not None and target in block_at else []
+        if instruction.row.mnemonic in _CALLS:
+            found.extend(called)
+        elif instruction.row.mnemonic not in _ENDS and number + 1 < len(blocks):
+            found.append(number + 1)
+        result.append(found)
+    return result
+
+
+def starting_blocks(code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]]) -> list[int]:
+    """Blocks where control arrives from a jump through a register or from outside: the kernel's first, functions, and
+    what stands behind calls. Nothing is known to be under way there."""
+    return [n for n, (first, _) in enumerate(blocks) if not first or code[first - 1].row.mnemonic in _JUMPS]

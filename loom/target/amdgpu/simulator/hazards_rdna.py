@@ -1,0 +1,133 @@
+"""Hazards of gfx11 and gfx12 that are faults by rules of their own rather than by the scan that inserts waits.
+
+Facts from LLVM's hazard recognizer for the AMDGPU target:
+
+* **Mask write** (gfx11, waves of 64 lanes): a vector instruction reads a scalar register as a lane mask; the register
+  is overwritten; a read behind may see the old value. What was written by a scalar instruction needs ``sa_sdst(0)``
+  in front of any read, what was written by a vector instruction ``va_sdst(0)``, or ``va_vcc(0)`` for VCC, in front of
+  a vector instruction's read. LLVM puts the wait right behind the write; here it is missed where the read stands.
+* **v_cmpx and permlane** (gfx11, gfx12): a lane permutation with no vector instruction between it and a ``v_cmpx``
+  that wrote EXEC; ``v_nop`` does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from loom.target.amdgpu.access import SGPR, TTMP, reads_and_writes, units_of
+from loom.target.amdgpu.machine import Immediate, MachineInstruction, Register
+from loom.target.amdgpu.operation import VECTOR_CLASSES
+
+_VCC = frozenset((SGPR + 106, SGPR + 107))
+_FIELDS = {"va_sdst": 0x0E00, "va_vcc": 0x0002, "sa_sdst": 0x0001}
+"""Bits of ``s_waitcnt_depctr`` that are zero where it waits."""
+_MASK_READERS = ("v_cndmask", "v_add_co_ci", "v_sub_co_ci", "v_subrev_co_ci", "v_div_fmas")
+_PERMUTATIONS = ("v_permlane16_", "v_permlanex16_", "v_permlane64_")
+
+
+@dataclass(frozen=True, slots=True)
+class MaskState:
+    """What may be the case at a point of the program.
+
+    Attributes:
+        masks: Scalar units that a vector instruction has read as lane masks and nothing has written since.
+        written: Such units, written since, with the field that has to be waited for.
+        compared: Whether a ``v_cmpx`` is the last vector instruction.
+    """
+
+    masks: frozenset[int] = frozenset()
+    written: frozenset[tuple[int, str]] = frozenset()
+    compared: bool = False
+
+    def __or__(self, other: MaskState) -> MaskState:
+        return MaskState(self.masks | other.masks, self.written | other.written, self.compared or other.compared)
+
+
+def _masks_read(instruction: MachineInstruction) -> frozenset[int]:
+    row = instruction.row
+    if not row.mnemonic.startswith(_MASK_READERS):
+        return frozenset()
+    found: set[int] = set(_VCC) if "vcc" in row.implicit_uses else set()
+    for slot, operand in zip(row.slots, instruction.operands, strict=True):
+        if slot.type == "mask" and slot.is_use and isinstance(operand, Register):
+            found.update(units_of(operand))
+    return frozenset(found)
+
+
+def _waited_fields(instruction: MachineInstruction) -> frozenset[str]:
+    value = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0xFFFF)
+    return frozenset(name for name, mask in _FIELDS.items() if value & mask == 0)
+
+
+def step(state: MaskState, instruction: MachineInstruction, masked: bool) -> tuple[MaskState, str | None]:
+    """The state behind an instruction, and what it misses; ``masked``: the mask-write hazard exists here."""
+    row = instruction.row
+    vector = row.issue_class in VECTOR_CLASSES
+    if row.mnemonic == "s_waitcnt_depctr":
+        fields = _waited_fields(instruction)
+        left = frozenset((unit, field) for unit, field in state.written if field not in fields)
+        return MaskState(state.masks, left, state.compared), None
+    missing: str | None = None
+    compared = state.compared
+    if vector:
+        if compared and row.mnemonic.startswith(_PERMUTATIONS):
+            missing = "a lane permutation right behind v_cmpx needs a vector instruction (no v_nop) between"
+        if row.mnemonic != "v_nop":
+            compared = row.mnemonic.startswith("v_cmpx")
+    if not masked or not (vector or row.issue_class == "salu"):
+        return MaskState(state.masks, state.written, compared), missing
+    reads, writes = reads_and_writes(instruction)
+    read = frozenset(reads)
+    late = sorted({f for unit, f in state.written if unit in read and (vector or f == "sa_sdst")})
+    if late:
+        missing = (
+            f"it reads a scalar register that was a lane mask and has been overwritten: "
+            f"s_waitcnt_depctr with {' and '.join(f'{f}(0)' for f in late)} must stand between"
+        )
+    changed = frozenset(unit for unit in writes if SGPR <= unit < TTMP)
+    fresh = changed & state.masks
+    written = frozenset((unit, field) for unit, field in state.written if unit not in changed) | frozenset(
+        (unit, ("va_vcc" if unit in _VCC else "va_sdst") if vector else "sa_sdst") for unit in fresh
+    )
+    return MaskState((state.masks - changed) | _masks_read(instruction), written, compared), missing
+
+
+def missing_waits(
+    code: Sequence[MachineInstruction],
+    blocks: Sequence[tuple[int, int]],
+    successors: Sequence[Sequence[int]],
+    entries: Sequence[int],
+    masked: bool,
+) -> dict[int, str]:
+    """Numbers of the instructions that need a wait in front, with what is missing.
+
+    ``blocks`` are ranges of instruction numbers, ``entries`` the blocks where control may come from elsewhere.
+    """
+    if not masked and not any(i.row.mnemonic.startswith(_PERMUTATIONS) for i in code):
+        return {}
+    states: list[MaskState | None] = [None] * len(blocks)
+    work = list(entries)
+    for block in work:
+        states[block] = MaskState()
+    while work:
+        block = work.pop()
+        state = states[block] or MaskState()
+        for number in range(*blocks[block]):
+            state, _ = step(state, code[number], masked)
+        for successor in successors[block]:
+            known = states[successor]
+            merged = state if known is None else known | state
+            if merged != known:
+                states[successor] = merged
+                work.append(successor)
+    found: dict[int, str] = {}
+    for block, start in enumerate(states):
+        if start is None:
+            continue
+        state = start
+        for number in range(*blocks[block]):
+            state, missing = step(state, code[number], masked)
+            if missing is not None:
+                found[number] = missing
+    return found
