@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from loom.transform.target import TargetConfiguration
 
 
+#: Code of the refusal to compile a kernel for any workload, where its workgroup size depends on the workload.
+SIZE_IS_NO_CONSTANT = "LOWER/010"
+
+
 class FaultError(LoomError):
     """A launch that a device stopped. ``fault`` says where and why.
 
@@ -103,6 +107,7 @@ class DeviceExecutor:
         self.compiled: dict[str, CompiledEntry] = {}
         self.facts = facts_of_target(options.target)
         self._wrapped: dict[str, tuple[Module, str]] = {}
+        self._by_value: set[str] = set()
 
     # --- compiling ----------------------------------------------------------------------------------------------------
 
@@ -140,12 +145,17 @@ class DeviceExecutor:
 
     def entry(self, kernel: Operation, workload: Sequence[Array], arguments: Sequence[Value]) -> str:
         """Key of the loaded kernel in :attr:`compiled`, compiled on first use: once for all values, or, where
-        :attr:`specialize` is set, once for each set of scalar values."""
+        :attr:`specialize` is set or the workgroup size depends on the workload, once for each set of scalar values."""
         symbol = kernel.symbol or ""
-        if not self.specialize or kernel.name != "kernel.def":
-            if symbol not in self.compiled:
-                self.compiled[symbol] = self.compile(self.module, symbol, self.options.target)
-            return symbol
+        if kernel.name != "kernel.def" or not (self.specialize or symbol in self._by_value):
+            try:
+                if symbol not in self.compiled:
+                    self.compiled[symbol] = self.compile(self.module, symbol, self.options.target)
+                return symbol
+            except LoomError as failure:
+                if failure.diagnostics[0].code != SIZE_IS_NO_CONSTANT or not workload:
+                    raise
+                self._by_value.add(symbol)
         key = specialized_key(symbol, workload, arguments)
         if key not in self.compiled:
             module = next(m for m in (self.module, *self.options.libraries) if m.symbol(symbol) is kernel).clone()

@@ -762,6 +762,8 @@ def write_rules() -> None:
     words = random_words(42, 8)
     store("random_words.npy", np.array([w % 1000001 for w in words], np.int64))
     store("random_unit.npy", np.array([(w >> 11) * 2.0**-53 for w in words]))
+    store("rules_iota.npy", np.array([0.1 + place * 0.2 for place in (0, 1, 0, 1)]))
+    store("rules_bytes.npy", np.arange(-128, 128).astype(np.int8))
     a = np.arange(6.0).reshape(2, 3)
     store("oracle.npy", (a @ np.full((3, 2), 2.0) + 1.0).astype(np.float32))
 
@@ -800,6 +802,23 @@ def write_low() -> None:
     store("low_rotate.npy", (turned + right).view(np.int32))
 
 
+def exits(item: int) -> int:
+    """What workitem ``item`` of early_exit.loom leaves behind."""
+    if item >= 30:
+        return 0
+    if item < 10:
+        if item < 5:
+            return 7
+        if item == 8:
+            return 8
+        return 111
+    return 7 if item > 20 else 109
+
+
+def write_early_exit() -> None:
+    store("early_exit.npy", np.array([exits(item) for item in range(64)], dtype=np.int32))
+
+
 def main() -> None:
     HERE.mkdir(exist_ok=True)
     for kind in INTEGER_DTYPES:
@@ -820,6 +839,7 @@ def main() -> None:
     write_encodings()
     write_transforms()
     write_low()
+    write_early_exit()
 
 
 if __name__ == "__main__":
