@@ -7,8 +7,8 @@ order and a phased one its phases while everything around is scheduled freely.
 
 from __future__ import annotations
 
-from loom.diagnostics import error
 from loom.ir import Block, Module, Operation, Value, Word, lookup
+from loom.transform.rejection import rejection
 
 _DEEPEST = 64
 
@@ -33,11 +33,11 @@ def inline_low_calls(module: Module, function: Operation, depth: dict[Operation,
         for call in calls:
             level = depth.get(call, 0)
             if level > _DEEPEST:
-                raise error(
-                    f"low.func.call: calls between Low functions never end (at @{call.attributes['callee']})",
+                raise rejection(
+                    call,
+                    f"calls of @{call.attributes['callee']} never end",
                     "INLINE/001",
-                    call.location,
-                    hint="recursion cannot be compiled; write a loop (low.scf.while, or blocks)",
+                    "recursion cannot be compiled; write a loop (low.scf.while, or blocks)",
                 )
             callee = helper_of(module, call)
             for made in inline_call(call, callee):
@@ -50,23 +50,27 @@ def helper_of(module: Module, call: Operation) -> Operation:
     name = str(call.attributes["callee"])
     callee = module.symbol(name)
     if callee is None or callee.name != "low.func.def":
-        raise error(
+        raise rejection(
+            call,
             f"@{name} is declared but not defined",
             "INLINE/002",
-            call.location,
-            hint="give the module that defines it with --library",
+            "give the module that defines it with --library",
         )
     if callee.attributes.get("inlining") == "noinline":
-        raise error(
-            f"@{name} says noinline, but helpers of this target are always inlined", "INLINE/003", call.location
+        raise rejection(
+            call, f"@{name} says noinline, but helpers of this target are always inlined", "INLINE/003", "drop noinline"
         )
     if (callee.attributes.get("allocation") or "virtual") != "virtual":
-        raise error(
-            f"@{name} has allocated registers; only allocation(virtual) can be inlined", "INLINE/003", call.location
+        raise rejection(
+            call,
+            f"@{name} has allocated registers, which cannot be inlined",
+            "INLINE/003",
+            "write it with allocation(virtual)",
         )
     for op in callee.walk():
         if op.name in ("low.resource", "low.live_in"):
-            raise error(f"@{name} takes {op.name}; a helper may use its arguments only", "INLINE/003", op.location)
+            missing = f"@{name} is a helper, which sees its arguments only"
+            raise rejection(op, missing, "INLINE/003", "pass the register as an argument")
     return callee
 
 

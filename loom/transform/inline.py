@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from loom.diagnostics import error
 from loom.ir import Builder, IndexType, Module, OffsetType, Operation, Predicate, Ref, ScalarType, Value
 from loom.transform.passes import PassContext
+from loom.transform.rejection import rejection
 from loom.transform.selection import select_implementation
 from loom.transform.simplify import simplify_body
 from loom.transform.structurize import structurize
@@ -38,11 +38,11 @@ def inline(module: Module, context: PassContext) -> int:
                 break
             depth += 1
             if depth > _DEEPEST:
-                raise error(
+                raise rejection(
+                    calls[0],
                     f"calls inside @{caller.symbol} never end",
                     "INLINE/001",
-                    calls[0].location,
-                    hint="recursion cannot be compiled; write a loop",
+                    "recursion cannot be compiled; write a loop",
                 )
             for call in calls:
                 _inline_call(module, call, context)
@@ -61,11 +61,11 @@ def _inline_call(module: Module, call: Operation, context: PassContext) -> None:
         callee = module.symbol(str(call.attributes["callee"]))
     if callee is None or "declaration" in callee.definition.traits:
         name = call.attributes.get("callee", call.attributes.get("family"))
-        raise error(
+        raise rejection(
+            call,
             f"@{name} is declared but not defined",
             "INLINE/002",
-            call.location,
-            hint="give the module that defines it with --library",
+            "give the module that defines it with --library",
         )
     arguments = state_preconditions(callee, call)
     mapping: dict[Value, Value] = dict(zip(callee.body("body").arguments, arguments, strict=True))

@@ -8,6 +8,7 @@ from typing import Any
 from loom.diagnostics import error
 from loom.ir import Module, Operation, SymbolRef
 from loom.transform.passes import PassContext
+from loom.transform.rejection import rejection
 
 _CHECK = frozenset({"check.case", "check.scenario", "check.benchmark"})
 
@@ -71,10 +72,11 @@ def resolve_declarations(module: Module, libraries: Sequence[Module]) -> int:
             if symbol is None or is_declaration(op) or not is_exported(op) or op.name in _CHECK:
                 continue
             if symbol in exported:
-                raise error(
-                    f"@{symbol} is exported by more than one library",
+                raise rejection(
+                    op,
+                    "more than one library exports it",
                     "LINK/001",
-                    op.location,
+                    "leave one of the libraries out, or make one definition private",
                     notes=(f"the other definition: {exported[symbol].location}",),
                 )
             exported[symbol] = op
@@ -112,10 +114,11 @@ def _check_signature(declaration: Operation, definition: Operation) -> None:
         return arguments, tuple(str(t) for t in op.attributes.get("result_types") or ())  # type: ignore[union-attr]
 
     if shape(declaration) != shape(definition):
-        raise error(
-            f"the definition of @{declaration.symbol} has another signature than its declaration",
+        raise rejection(
+            declaration,
+            "its definition has another signature",
             "LINK/004",
-            declaration.location,
+            "declare it with the signature of the definition",
             notes=(f"the definition: {definition.location}",),
         )
 
@@ -137,10 +140,11 @@ def _copy_with_reach(module: Module, definition: Operation) -> int:
             elif _same(existing, op):
                 continue
             else:
-                raise error(
-                    f"@{symbol} of a library clashes with another definition",
+                raise rejection(
+                    existing,
+                    "a library brings another definition of this symbol",
                     "LINK/003",
-                    existing.location,
+                    "rename one of the two",
                     notes=(f"the library's definition: {op.location}",),
                 )
         module.body.append(op.clone())

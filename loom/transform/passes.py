@@ -46,6 +46,8 @@ PASSES: Mapping[str, tuple[str, str]] = {
     "link": ("loom.transform.link:link", "resolve declarations in libraries and drop what the roots do not reach"),
     "specialize": ("loom.transform.specialize:specialize", "replace config values and target facts by constants"),
     "inline": ("loom.transform.inline:inline", "select templates and inline every call"),
+    "check-reach": ("loom.transform.uniform_reach:check_uniform_reach", "refuse barriers that some workitems miss"),
+    "early-exit": ("loom.transform.early_exit:early_exit", "branch around what follows kernel.exit"),
     "simplify": ("loom.transform.simplify:simplify", "fold, share and drop: constants, equal operations, dead code"),
     "use-facts": ("loom.transform.proven:use_facts", "decide comparisons, minima and maxima that facts prove"),
     "unroll": ("loom.transform.unroll:unroll", "unroll loops that ask for it"),

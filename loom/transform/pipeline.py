@@ -9,6 +9,7 @@ from loom.diagnostics import error
 from loom.ir import Module, Operation
 from loom.transform.link import find_symbol, link
 from loom.transform.passes import PASSES, PassContext, run_passes
+from loom.transform.rejection import rejection
 from loom.transform.selection import target_of_record, usable
 from loom.transform.target import TargetConfiguration
 
@@ -16,8 +17,8 @@ from loom.transform.target import TargetConfiguration
 SANITIZERS = ("access", "value", "operation")
 
 DEFAULT_PIPELINE: tuple[str, ...] = (
-    "specialize", "simplify", "inline", "specialize", "simplify", "unroll", "pipeline-loops", "use-facts",
-    "simplify", "hoist", "share-loads", "check-accesses", "check-assumptions",
+    "specialize", "simplify", "inline", "specialize", "simplify", "check-reach", "early-exit", "unroll",
+    "pipeline-loops", "use-facts", "simplify", "hoist", "share-loads", "check-accesses", "check-assumptions",
     "check-operations", "guard-asserts", "simplify",
 )  # fmt: skip
 
@@ -112,12 +113,12 @@ def choose_target(module: Module, options: PipelineOptions) -> TargetConfigurati
     if options.target is None:
         return own
     if not usable(record, options.target):
-        raise error(
-            f"@{root.symbol if root is not None else '?'} is written for {own.family}:{own.selector}, "
+        raise rejection(
+            root or record,
+            f"it is written for {own.family}:{own.selector}, "
             f"which {options.target.family}:{options.target.selector} does not satisfy",
             "TARGET/005",
-            record.location,
-            hint="choose a target that satisfies the kernel's own, or change target(..)",
+            "choose a target that satisfies the kernel's own, or change target(..)",
         )
     return options.target
 

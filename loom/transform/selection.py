@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from loom.diagnostics import error
 from loom.ir import EncodingAttribute, Module, Operation, Predicate, Ref, Value
 from loom.ir.facts import prove
+from loom.transform.rejection import rejection
 from loom.transform.target import TargetConfiguration, resolve_target
 
 
@@ -26,34 +26,34 @@ def select_implementation(module: Module, apply: Operation, target: TargetConfig
     for candidate in module.operations:
         if candidate.name != "template.def" or str(candidate.attributes.get("family")) != family:
             continue
-        reason = rejection(module, candidate, arguments, apply, target)
+        reason = why_not(module, candidate, arguments, apply, target)
         if reason is not None:
             rejected.append(f"@{candidate.symbol}: {reason}")
             continue
         priority = candidate.attributes.get("priority")
         survivors.append((priority if isinstance(priority, int) else -1, candidate))
     if not survivors:
-        raise error(
+        raise rejection(
+            apply,
             f"no implementation of @{family} can be selected here",
             "SELECT/001",
-            apply.location,
-            hint="add an implementation whose conditions hold here, or facts that prove them",
+            "add an implementation whose conditions hold here, or facts that prove them",
             notes=rejected or ("the family has no implementation",),
         )
     best = max(priority for priority, _ in survivors)
     winners = [candidate for priority, candidate in survivors if priority == best]
     if len(winners) > 1:
         names = ", ".join(f"@{w.symbol}" for w in winners)
-        raise error(
+        raise rejection(
+            apply,
             f"{names} all implement @{family} here with equal priority",
             "SELECT/002",
-            apply.location,
-            hint="give one of them a higher priority(..), or conditions that exclude each other",
+            "give one of them a higher priority(..), or conditions that exclude each other",
         )
     return winners[0]
 
 
-def rejection(
+def why_not(
     module: Module, candidate: Operation, arguments: list[Value], apply: Operation, target: TargetConfiguration
 ) -> str | None:
     """Why a candidate cannot be used at an apply site, or None when it can."""

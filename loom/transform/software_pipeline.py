@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loom.diagnostics import error
 from loom.ir import I1, INDEX, Block, Builder, Module, Operation, Region, Type, Value
 from loom.transform.control_flow import trip_count, yielded
 from loom.transform.folding import constant_of
 from loom.transform.passes import PassContext
+from loom.transform.rejection import rejection
 from loom.transform.structurize import placeholder
 
 _DEEPEST = 65535
@@ -35,11 +35,11 @@ def pipeline_loops(module: Module, context: PassContext) -> int:
                 continue
             depth = constant_of(depth_value)
             if not isinstance(depth, int) or not 1 <= depth <= _DEEPEST:
-                raise error(
+                raise rejection(
+                    loop,
                     "the pipeline depth is not a constant in 1..65535",
                     "PIPELINE/001",
-                    loop.location,
-                    hint="use an index.constant or a config value",
+                    "use an index.constant or a config value",
                 )
             loop.set_operand_group("pipeline_depth", [])
             if depth > 1:
@@ -63,11 +63,11 @@ def _reject_effects(loop: Operation) -> None:
         elif op.name.startswith("kernel.barrier"):
             reason = "a barrier"
         if reason is not None:
-            raise error(
+            raise rejection(
+                op,
                 f"{reason} cannot stand in a loop with pipeline(depth > 1)",
                 "PIPELINE/002",
-                op.location,
-                hint="move it out of the loop, or drop pipeline(..)",
+                "move it out of the loop, or drop pipeline(..)",
             )
 
 

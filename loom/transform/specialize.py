@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from loom.diagnostics import error
 from loom.ir import Builder, FloatType, IndexType, IntegerType, Module, OffsetType, Operation, Predicate, Type
 from loom.transform.folding import constant_of
 from loom.transform.passes import PassContext
+from loom.transform.rejection import rejection
 
 _DIMENSIONS = ("x", "y", "z")
 
@@ -49,21 +49,21 @@ def config_value(module: Module, record: Operation | None, key: str, context: Pa
     elif record is not None and record.name == "config.def":
         value = record.attributes["value"]
     else:
-        raise error(
+        raise rejection(
+            user,
             f"config value '{key}' is not bound",
             "CONFIG/001",
-            user.location,
-            hint=f"give --config={key}=VALUE, or a config.def",
+            f"give --config={key}=VALUE, or a config.def",
         )
     predicates = record.attributes.get("where") if record is not None else None
     for predicate in predicates if isinstance(predicates, tuple) else ():
         assert isinstance(predicate, Predicate)
         if not holds(predicate, value):
-            raise error(
+            raise rejection(
+                record or user,
                 f"{key} = {value} does not satisfy '{_text(predicate)}'",
                 "CONFIG/003",
-                record.location if record is not None else None,
-                hint="choose a value that the declaration allows",
+                "choose a value that the declaration allows",
             )
     return value
 
@@ -84,11 +84,11 @@ def convert_config(value: object, type_: Type, key: str, user: Operation) -> Any
         if isinstance(type_, FloatType):
             return float(str(value))
     except (ValueError, KeyError):
-        raise error(
+        raise rejection(
+            user,
             f"'{value}' is no value of type {type_} for config '{key}'",
             "CONFIG/002",
-            user.location,
-            hint="check the binding",
+            f"bind it to a value of type {type_}",
         ) from None
     return value
 

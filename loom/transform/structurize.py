@@ -6,7 +6,6 @@ shape, a loop whose head decides and whose body is one block, becomes an ``scf.w
 
 from __future__ import annotations
 
-from loom.diagnostics import error
 from loom.ir import (
     I1,
     INDEX,
@@ -22,6 +21,7 @@ from loom.ir import (
     Value,
     VectorType,
 )
+from loom.transform.rejection import rejection
 
 _RETURNS = frozenset({"func.return", "template.return", "kernel.return"})
 
@@ -189,12 +189,13 @@ def _outer_users(value: Value, region: Region) -> list[Operation]:
 
 
 def _unsupported(block: Block) -> Exception:
-    location = block.first.location if block.first is not None else None
-    return error(
-        "a view, buffer or shape lives across branches of this control flow",
+    first = block.first
+    assert first is not None
+    return rejection(
+        first,
+        "a view, buffer or shape lives across the branches from here",
         "STRUCTURE/001",
-        location,
-        hint="make it in the entry block, or write the loop with scf.for, scf.while and scf.if",
+        "make it in the entry block, or write the loop with scf.for, scf.while and scf.if",
     )
 
 

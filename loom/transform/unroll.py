@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from loom.diagnostics import error
 from loom.ir import INDEX, Block, Builder, Module, Operation, Region, Type, Value
 from loom.transform.control_flow import trip_count, yielded
 from loom.transform.folding import constant_of
 from loom.transform.passes import PassContext
+from loom.transform.rejection import rejection
 from loom.transform.simplify import simplify_body
 
 # A guard against a typing mistake in a bound, far above what any kernel's instruction cache could hold.
@@ -39,18 +39,18 @@ def unroll(module: Module, context: PassContext) -> int:
 def _unroll_fully(loop: Operation) -> int:
     trips = trip_count(loop)
     if trips is None:
-        raise error(
+        raise rejection(
+            loop,
             "the trip count of this 'unroll' loop cannot be proven",
             "UNROLL/001",
-            loop.location,
-            hint="make both bounds and the step constants, or write unroll(%factor), which keeps a loop",
+            "make both bounds and the step constants, or write unroll(%factor), which keeps a loop",
         )
     if trips > _LARGEST_FULL_UNROLL:
-        raise error(
+        raise rejection(
+            loop,
             f"a full unroll would write this loop's body {trips} times",
             "UNROLL/003",
-            loop.location,
-            hint=f"the limit is {_LARGEST_FULL_UNROLL}; write unroll(%factor)",
+            f"the limit is {_LARGEST_FULL_UNROLL}; write unroll(%factor)",
         )
     lower, step = constant_of(loop.operand("lower")), constant_of(loop.operand("step"))
     builder = Builder.before(loop)
@@ -65,22 +65,22 @@ def _unroll_by_factor(loop: Operation) -> int:
     assert factor_value is not None
     factor = constant_of(factor_value)
     if not isinstance(factor, int) or factor < 0:
-        raise error(
+        raise rejection(
+            loop,
             "the unroll factor is not a constant that is at least zero",
             "UNROLL/002",
-            loop.location,
-            hint="use an index.constant or a config value",
+            "use an index.constant or a config value",
         )
     loop.set_operand_group("unroll_factor", [])
     trips = trip_count(loop)
     if trips is not None and 1 < trips <= factor:
         return _unroll_fully(loop)
     if factor > _LARGEST_FULL_UNROLL:
-        raise error(
+        raise rejection(
+            loop,
             f"a factor of {factor} would write this loop's body {factor} times",
             "UNROLL/003",
-            loop.location,
-            hint=f"the limit is {_LARGEST_FULL_UNROLL}",
+            f"the limit is {_LARGEST_FULL_UNROLL}",
         )
     if factor <= 1:
         return 0

@@ -205,7 +205,7 @@ def test_source_kernels_need_a_pipeline(monkeypatch, capsys):
     path = str(Path(__file__).parents[2] / "workloads/saxpy/raised/elementwise.loom")
     code, _, err = call(monkeypatch, capsys, path, "--device=amdgpu-sim", "--pipeline=none")
     assert code == 2
-    assert f"{path}:" in err and "kernel.def @saxpy is not prepared Low" in err
+    assert f"{path}:" in err and "kernel.def @saxpy: it is not prepared Low" in err
 
 
 def test_a_fault_is_evidence(monkeypatch, capsys, oracle):

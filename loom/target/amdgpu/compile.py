@@ -17,6 +17,7 @@ from loom.target.amdgpu.access_proofs import unproven_accesses
 from loom.target.amdgpu.evidence_source import checks_of, place_of
 from loom.target.amdgpu.kernel import KernelBackend
 from loom.target.amdgpu.processors import processor as processor_named
+from loom.transform.rejection import rejection
 from loom.transform.target import TargetConfiguration, resolve_target
 
 if TYPE_CHECKING:
@@ -165,10 +166,11 @@ def compile_module(module: Module, options: CompileOptions | None = None) -> Com
     times["backend"] = time.perf_counter() - started - sum(times.values())
     processors = {backend.processor.name for backend in backends}
     if len(processors) > 1:
-        raise error(
-            "kernels of one module are for different processors: " + ", ".join(sorted(processors)),
+        raise rejection(
+            low_kernels[-1],
+            "kernels of one code object are for different processors: " + ", ".join(sorted(processors)),
             "BACKEND/041",
-            hint="compile them one by one with --root",
+            "compile them one by one with --root",
         )
     code_object = package_kernels(backends)
     times["encoding"] = time.perf_counter() - started - sum(times.values())
@@ -205,11 +207,11 @@ def _prepare(module: Module, options: CompileOptions) -> tuple[Module, TargetCon
     if options.pipeline == "none":
         for op in module.operations:
             if op.name == "kernel.def" and _wanted(op, options.root):
-                raise error(
-                    f"kernel.def @{op.symbol} is not prepared Low, which is all that --pipeline=none takes",
+                raise rejection(
+                    op,
+                    "it is not prepared Low, which is all that --pipeline=none takes",
                     "BACKEND/007",
-                    op.location,
-                    hint="compile it with --pipeline=default, or give a low.kernel.def as --root",
+                    "compile it with --pipeline=default, or give a low.kernel.def as --root",
                 )
         return module, options.target, {}
     from loom.transform.pipeline import PipelineOptions, parse_pipeline, run_default_pipeline
@@ -294,11 +296,11 @@ def _target_of(module: Module, op: Operation, fallback: TargetConfiguration | No
     if fallback is not None:
         if record is not None and record.name == "amdgpu.target" and not usable(record, fallback):
             own = target_of_record(record)
-            raise error(
-                f"@{op.symbol} is written for amdgpu:{own.selector}, which amdgpu:{fallback.selector} does not satisfy",
+            raise rejection(
+                op,
+                f"it is written for amdgpu:{own.selector}, which amdgpu:{fallback.selector} does not satisfy",
                 "TARGET/005",
-                op.location,
-                hint="choose a target that satisfies the kernel's own, or change target(..)",
+                "choose a target that satisfies the kernel's own, or change target(..)",
             )
         return fallback
     if record is not None and record.name == "amdgpu.target":
@@ -308,11 +310,11 @@ def _target_of(module: Module, op: Operation, fallback: TargetConfiguration | No
     if selector is not None:
         return resolve_target("amdgpu", selector)
     if descriptor_set and descriptor_set not in SETS:
-        raise error(
+        raise rejection(
+            op,
             f"descriptor set {descriptor_set} belongs to no AMDGPU processor",
             "BACKEND/042",
-            op.location,
-            hint="known sets: " + ", ".join(SETS),
+            "known sets: " + ", ".join(SETS),
         )
     return default_target()
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from loom.diagnostics import error
 from loom.ir import Block, Module, Operation, RegisterType, Value, Word, lookup
 from loom.low.inline import inline_low_calls
+from loom.transform.rejection import rejection
 
 _SCC = RegisterType("amdgpu.scc", 1)
 STRUCTURED = ("low.scf.if", "low.scf.for", "low.scf.while")
@@ -124,11 +124,11 @@ def _flatten_for(op: Operation, number: int) -> None:
     location = op.location
     lower, upper, step = (op.operand(name) for name in ("lower", "upper", "step"))
     if lower.type != RegisterType("amdgpu.sgpr", 1):
-        raise error(
-            f"low.scf.for counts in reg<amdgpu.sgpr>, not in {lower.type}",
+        raise rejection(
+            op,
+            f"it counts in reg<amdgpu.sgpr>, not in {lower.type}",
             "BACKEND/015",
-            location,
-            hint="write the loop with blocks, or count in one scalar register",
+            "write the loop with blocks, or count in one scalar register",
         )
     initial = op.operand_group("inits")
     here, rest = _rest_of(op, number)

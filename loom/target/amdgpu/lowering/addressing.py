@@ -24,6 +24,7 @@ from loom.target.amdgpu.lowering.emitter import Operand, is_vector
 from loom.target.amdgpu.lowering.integers import Pair
 from loom.target.amdgpu.lowering.ranges import Interval, fits_unsigned
 from loom.target.amdgpu.lowering.values import IndexValue, Root, ViewValue, element_bits
+from loom.transform.rejection import NoForm
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -228,7 +229,12 @@ def view_address(
 ) -> Address:
     """The address of one element of a view; ``shifts`` adds a constant, a word, or both to each index."""
     if len(indices) != len(view.strides):
-        raise lw.reject(op, f"{len(indices)} indices for a view of {len(view.strides)} axes", 4)
+        raise lw.reject(
+            op,
+            f"{len(indices)} indices for a view of {len(view.strides)} axes",
+            4,
+            "give one index for each axis of the view",
+        )
     size = max(1, element_bits(view.element) // 8)
     affine = Affine(constant=view.constant)
     add_view_terms(lw, view, affine)
@@ -344,7 +350,9 @@ def _index_times(lw: Lowering, index: Factor, stride: Leaf | None, coefficient: 
         decompose(lw, index, coefficient, into)
         return
     if isinstance(stride, tuple):
-        raise ValueError("a view with more than two dynamic inner dimensions needs an explicit strided layout")
+        raise NoForm(
+            "a view with more than two dynamic inner dimensions", "give it an explicit encoding.layout.strided"
+        )
     _product(lw, None, index, stride, coefficient, into, 0)
 
 

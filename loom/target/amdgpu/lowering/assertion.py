@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from loom.diagnostics import error
 from loom.ir import Operation
 from loom.target.amdgpu.lowering.context import Handler, Lowering
 from loom.transform.folding import constant_of
@@ -10,11 +9,8 @@ from loom.transform.folding import constant_of
 
 def _assert(lw: Lowering, op: Operation) -> None:
     if constant_of(op.operand("condition")) is not False:
-        raise error(
-            "kernel.assert of a condition that is not guarded",
-            "LOWER/090",
-            op.location,
-            hint="run the pass guard-asserts before, as the default pipeline does",
+        raise lw.reject(
+            op, "a condition that is no branch yet", 90, "run the pass guard-asserts, as the default pipeline does"
         )
     # A store to address zero faults on every device, and unlike s_trap it does nothing where no lane is active.
     # What it says stays with the store, so that whoever sees the fault can say it.

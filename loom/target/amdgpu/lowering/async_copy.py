@@ -17,9 +17,7 @@ from loom.target.amdgpu.lowering.values import IndexValue, ViewValue, Words
 def _shape(lw: Lowering, op: Operation, view: ViewValue) -> tuple[int, ...]:
     dims = [d if isinstance(d, int) else None for d in view.dims]
     if any(d is None for d in dims):
-        raise lw.reject(
-            op, f"{op.name} between views whose extents are not static", 60, "narrow them with view.subview"
-        )
+        raise lw.reject(op, "a copy between views whose extents are not static", 60, "narrow them with view.subview")
     return tuple(d for d in dims if d is not None)
 
 
@@ -33,7 +31,12 @@ def _move(lw: Lowering, op: Operation, lane_axis: bool) -> Words:
         words = load_words(lw, op, address, count * bits // 8)
         elements += [lw.element(words, k, bits) for k in range(count)]
     if bits != memory_bits(target):
-        raise lw.reject(op, f"{op.name} between elements of {bits} and {memory_bits(target)} bits", 61)
+        raise lw.reject(
+            op,
+            f"a copy between elements of {bits} and {memory_bits(target)} bits",
+            61,
+            "view both buffers with elements of one width",
+        )
     inner = target_shape[1:] if lane_axis else target_shape
     shifts: list[Shift] = [WordLeaf(IndexValue((lane_id(lw),)), (0, lw.wave - 1))] if lane_axis else []
     for address, first, count in view_runs(lw, op, target, [0] * len(target_shape), inner, shifts):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
-from loom.diagnostics import LoomError, error
+from loom.diagnostics import LoomError
 from loom.ir import Block, IntegerType, Module, Operation, Region, Type, Value
 from loom.target.amdgpu.lowering.emitter import MASK32, Emitter, Operand, is_vector
 from loom.target.amdgpu.lowering.integers import Integers, Pair
 from loom.target.amdgpu.lowering.legalization import Legalizations
+from loom.target.amdgpu.lowering.nearest import nearest_form
 from loom.target.amdgpu.lowering.ranges import Interval, Ranges, fits_signed, fits_unsigned
 from loom.target.amdgpu.lowering.truths import Truths
 from loom.target.amdgpu.lowering.uniformity import Uniformity
@@ -27,6 +28,7 @@ from loom.target.amdgpu.lowering.values import (
     is_truth,
     lane_count,
 )
+from loom.transform.rejection import NoForm, rejection
 from loom.transform.target import TargetConfiguration
 
 Handler: TypeAlias = "Callable[[Lowering, Operation], None]"
@@ -135,7 +137,7 @@ class Lowering:
         """Lower one op."""
         handler = self._handlers.get(op.name)
         if handler is None:
-            raise self.reject(op, f"{op.name} has no lowering for {self.target.selector}", 1)
+            raise self.reject(op, f"it has no lowering for {self.target.selector}", 1, nearest_form(op.name))
         saved = self.e.location
         self.e.location = op.location
         made = self.e.made
@@ -146,8 +148,12 @@ class Lowering:
                 self.legalizations.finish(op, self.e.made - made)
         except LoomError:
             raise
+        except NoForm as problem:
+            raise self.reject(op, str(problem), 2, problem.nearest) from problem
         except (KeyError, ValueError) as problem:
-            raise self.reject(op, f"{op.name} with these types cannot be lowered: {problem}", 2) from problem
+            # A table without an entry for these types.
+            missing = f"no lowering for this combination of types ({problem})"
+            raise self.reject(op, missing, 2, "use elements of i32, i64, f32 or f64") from problem
         finally:
             self.e.location = saved
 
@@ -171,9 +177,9 @@ class Lowering:
         """Say for the report which way the op in hand is lowered."""
         self.legalizations.note(way)
 
-    def reject(self, op: Operation, message: str, number: int, hint: str | None = None) -> LoomError:
-        """The error for an op that cannot be compiled."""
-        return error(message, f"LOWER/{number:03d}", op.location, hint=hint)
+    def reject(self, op: Operation, missing: str, number: int, nearest: str) -> LoomError:
+        """The error for an op that cannot be compiled; see :func:`loom.transform.rejection.rejection`."""
+        return rejection(op, missing, f"LOWER/{number:03d}", nearest)
 
     # Values
 
@@ -199,7 +205,7 @@ class Lowering:
             for lane in found.lanes:
                 out.extend(lane.words if isinstance(lane, IndexValue) else (self.t.as_word(lane),))
             return tuple(out)
-        raise ValueError(f"a {value.type} has no register form")
+        raise NoForm(f"a {value.type} has no register form", "pass scalars, vectors, index or offset")
 
     def word(self, value: Value) -> Operand:
         """The one word of a scalar of up to 32 bits, or the low word of an index."""
@@ -245,7 +251,12 @@ class Lowering:
         """A source value that must be known at compile time."""
         found = self.ranges.constant(value)
         if found is None:
-            raise self.reject(op, f"{what} of {op.name} must be known at compile time", 3)
+            raise self.reject(
+                op,
+                f"{what} is not known at compile time",
+                3,
+                "use an index.constant or a bound config value, or pin it down with index.assume",
+            )
         return found
 
     # Index carriers
@@ -351,7 +362,7 @@ class Lowering:
                 group = [e[0] for e in elements[k : k + 4]]
                 out.append(self._pack_bytes(group))
             return tuple(out)
-        raise ValueError(f"{bits}-bit elements")
+        raise NoForm(f"vectors of {bits}-bit elements are not packed", "use elements of 8, 16, 32 or 64 bits")
 
     def _pack_bytes(self, group: list[Operand]) -> Operand:
         if all(isinstance(b, int) for b in group):

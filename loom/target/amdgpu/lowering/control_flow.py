@@ -30,6 +30,7 @@ from loom.target.amdgpu.lowering.values import (
     lane_count,
     word_count,
 )
+from loom.transform.rejection import NoForm
 
 SKIP_THRESHOLD = 12
 """Source ops from which on a branch over an empty EXEC pays (LLVM's ``amdgpu-skip-threshold`` has the same default)."""
@@ -153,14 +154,17 @@ def registers_of(lw: Lowering, lowered: Lowered, shape: Shape) -> list[Value]:
 
         assert isinstance(lowered, BufferValue | ViewValue) and isinstance(shape.static, BufferValue | ViewValue)
         if lowered.root.space != shape.static.root.space:
-            raise ValueError(f"a choice between {lowered.root.space} and {shape.static.root.space} memory")
+            raise NoForm(
+                f"a choice between {lowered.root.space} and {shape.static.root.space} memory",
+                "load in each branch and yield the values",
+            )
         return [
             e.to_vector(w) if r.register_class == VGPR else e.to_scalar(w)
             for w, r in zip(memory_words(lw, lowered), shape.registers, strict=True)
         ]
     if shape.kind == "static":
         if lowered is not shape.static and lowered != shape.static:
-            raise ValueError("an encoding that differs between branches")
+            raise NoForm("an encoding that differs between branches", "use it inside of each branch")
         return []
     if shape.kind == "truth":
         assert isinstance(lowered, Truth)
@@ -396,7 +400,10 @@ def select_lowered(lw: Lowering, condition: Truth, x: Lowered, y: Lowered, resul
         from loom.target.amdgpu.lowering.views import select_memory
 
         return select_memory(lw, condition, x, y)
-    raise ValueError("a selection of compile-time values by a run-time condition")
+    raise NoForm(
+        "a selection of compile-time values by a run-time condition",
+        "use them in the arms of an scf.if, and yield data",
+    )
 
 
 def _result_shapes(lw: Lowering, op: Operation, samples: Sequence[Lowered | None]) -> list[Shape]:

@@ -80,7 +80,7 @@ def _number(lw: Lowering, field: Operand, signed: bool) -> Words:
 def _schema(lw: Lowering, op: Operation) -> EncodingAttribute:
     attribute = lw.encoding(op.operand("schema")).attribute
     if attribute is None:
-        raise lw.reject(op, f"the schema of {op.name} has no family", 50, "define it with encoding.define #family<…>")
+        raise lw.reject(op, "its schema has no family", 50, "define it with encoding.define #family<…>")
     return attribute
 
 
@@ -123,7 +123,12 @@ def scales(lw: Lowering, op: Operation, value: Value, groups: int, bits_are: str
     if len(out) == groups:
         return out
     if groups % len(out):
-        raise lw.reject(op, f"{len(out)} scales do not divide {groups} groups", 51)
+        raise lw.reject(
+            op,
+            f"{len(out)} scales do not divide {groups} groups",
+            51,
+            f"pass one scale, or one for each of the {groups} groups",
+        )
     return [s for s in out for _ in range(groups // len(out))]
 
 
@@ -132,7 +137,9 @@ def _decode_record(
 ) -> list[Words]:
     values, size, split = RECORDS[name]
     if count % values:
-        raise lw.reject(op, f"{name} decodes multiples of {values} values, not {count}", 52)
+        raise lw.reject(
+            op, f"{name} decodes multiples of {values} values, not {count}", 52, f"decode {values} values at a time"
+        )
     blocks = count // values
     f = floats(lw)
     out: list[Words] = []
@@ -236,7 +243,9 @@ def _affine(
 
     def spread(key: str) -> list[Words]:
         if key not in auxiliary:
-            raise lw.reject(op, f"affine={kind} needs the operand '{key}'", 54)
+            raise lw.reject(
+                op, f"affine={kind} needs the operand '{key}'", 54, f"give {{{key} = %value : …}} behind the schema"
+            )
         groups = count // int(group) if group else 1  # type: ignore[arg-type]
         groups = max(groups, lane_count(auxiliary[key].type))
         found = scales(lw, op, auxiliary[key], groups, bits_are if key == "scale" else "f32")
@@ -253,7 +262,7 @@ def _affine(
         return factor, [
             f.neg(f.op("mul", "f32", z, s), "f32") for z, s in zip(spread("zero_point"), factor, strict=True)
         ]
-    raise lw.reject(op, f"affine={kind} is not known", 54)
+    raise lw.reject(op, f"affine={kind} is not known", 54, "use scale_only, scale_plus_min or none")
 
 
 def _decode_affine(
@@ -263,7 +272,10 @@ def _decode_affine(
     element, bits = _format(lw, op, attribute)
     big_endian = str(attribute.parameter("payload_packing") or "") == "big_endian_nibbles"
     if count * bits > 32 * len(payload.words):
-        raise lw.reject(op, f"the payload holds {32 * len(payload.words) // bits} values, not {count}", 55)
+        held = 32 * len(payload.words) // bits
+        raise lw.reject(
+            op, f"the payload holds {held} values, not {count}", 55, f"decode to a vector of {held} elements"
+        )
     factor, addend = _affine(lw, op, attribute, auxiliary, count)
     out: list[Words] = []
     for k in range(count):
@@ -308,7 +320,12 @@ def _encode(lw: Lowering, op: Operation) -> None:
     count = len(numbers)
     if name is not None:
         if "scale" not in auxiliary or not RECORDS[name][2] or count % 32:
-            raise lw.reject(op, f"{name} is encoded with a scale beside the payload, 32 values a block", 56)
+            raise lw.reject(
+                op,
+                f"{name} is encoded with a scale beside the payload, 32 values a block",
+                56,
+                "pass {scale = %s : vector<Nxf16>}, one for every 32 values",
+            )
         given = scales(lw, op, auxiliary["scale"], count // 32, "f16")
         quotient = [f.divide(n, given[k // 32], "f32") for k, n in enumerate(numbers)]
         if name == "q8_0":

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from loom.diagnostics import error
 from loom.ir import (
     Block,
     BufferType,
@@ -33,6 +32,7 @@ from loom.target.amdgpu.lowering.uniformity import Uniformity
 from loom.target.amdgpu.lowering.values import BufferValue, IndexValue, Root, is_index, is_truth
 from loom.target.amdgpu.lowering.views import MemoryMap
 from loom.target.amdgpu.processors import processor as processor_of
+from loom.transform.rejection import NoForm, rejection
 from loom.transform.target import TargetConfiguration
 
 _HANDLERS: dict[str, Handler] = {}
@@ -130,27 +130,27 @@ def launch_sizes(
     """
     config = kernel.region("config").blocks[0].last
     if config is None or config.name != "kernel.launch.config":
-        raise error("the kernel has no kernel.launch.config", "LOWER/010", kernel.location)
+        raise rejection(
+            kernel, "it has no launch configuration", "LOWER/010", "end its first region in kernel.launch.config"
+        )
     sizes = [_launch_constant(v, wave) for v in config.operand_group("workgroup_size")]
     if any(s is None for s in sizes):
-        raise error(
-            "workgroup_size must be a constant after specialization",
+        raise rejection(
+            config,
+            "workgroup_size is no constant after specialization",
             "LOWER/010",
-            config.location,
-            hint="use index.constant or a config.get that is bound",
+            "use index.constant or a config.get that is bound",
         )
     x, y, z = (int(s) for s in sizes if s is not None)
     if min(x, y, z) < 1 or x * y * z > 1024:
-        raise error(
-            f"a workgroup of {x}x{y}x{z} work items", "LOWER/011", config.location, hint="1 to 1024 work items in all"
-        )
+        raise rejection(config, f"a workgroup of {x}x{y}x{z} workitems", "LOWER/011", "use 1 to 1024 workitems in all")
     clusters = [_launch_constant(v, wave) for v in config.operand_group("cluster_size")]
     if any(c != 1 for c in clusters):
-        raise error(
+        raise rejection(
+            config,
             "clusters of more than one workgroup; gfx11 has none",
             "LOWER/016",
-            config.location,
-            hint="leave cluster_size out, or make it 1 on every axis",
+            "leave cluster_size out, or make it 1 on every axis",
         )
     count = [_launch_constant(v, wave) for v in config.operand_group("workgroups")]
     return (x, y, z), (count[0], count[1], count[2]), config
@@ -183,11 +183,11 @@ def lower_kernel(
     wave = target.subgroup_size
     generation = processor_of(target.processor).generation
     if generation != "gfx11":
-        raise error(
+        raise rejection(
+            kernel,
             f"source kernels are not lowered for {target.selector}",
             "LOWER/015",
-            kernel.location,
-            hint="use a gfx11 target (gfx1100, gfx11-generic), or write the kernel as low.kernel.def",
+            "use a gfx11 target (gfx1100, gfx11-generic), or write the kernel as low.kernel.def",
         )
     size, count, config = launch_sizes(kernel, wave)
     body = kernel.region("body")
@@ -284,7 +284,7 @@ def _words_of(type_: Type) -> int:
         return 2 if type_.width == 64 else 1
     if isinstance(type_, FloatType):
         return 2 if type_.name == "f64" else 1
-    raise ValueError(f"an argument of type {type_}")
+    raise NoForm(f"an argument of type {type_}", "pass buffers, index, offset, integers and floats")
 
 
 def _arguments(lw: Lowering, entry: Block, first: Block) -> None:
@@ -310,13 +310,8 @@ def _arguments(lw: Lowering, entry: Block, first: Block) -> None:
             continue
         try:
             words = _words_of(type_)
-        except ValueError:
-            raise error(
-                f"a kernel argument of type {type_}",
-                "LOWER/012",
-                lw.kernel.location,
-                hint="kernels take buffers, index, offset, integers and floats",
-            ) from None
+        except NoForm as problem:
+            raise rejection(lw.kernel, str(problem), "LOWER/012", problem.nearest) from None
         value = first.add_argument(RegisterType(SGPR, words), argument.name)
         e.depth[value] = 0
         if is_truth(type_):

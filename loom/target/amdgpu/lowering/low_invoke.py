@@ -28,7 +28,10 @@ def _argument(lw: Lowering, op: Operation, value: Value, wanted: RegisterType, p
         root = lw.buffer(value).root
         if root.base is None:
             raise lw.reject(
-                op, f"argument {position} is a buffer in {root.space} memory; helpers take global buffers", 40
+                op,
+                f"argument {position} is a buffer in {root.space} memory; helpers take global buffers",
+                40,
+                "load the values first, and pass these",
             )
         words = (root.base,)
         count = 2
@@ -75,12 +78,20 @@ def _result(lw: Lowering, op: Operation, value: Value, register: Value) -> None:
         return
     if is_index(type_):
         if units != 2:
-            raise lw.reject(op, f"a result of type {type_} is two words; the helper gives {register.type}", 41)
+            raise lw.reject(
+                op,
+                f"a result of type {type_} is two words; the helper gives {register.type}",
+                41,
+                "declare the helper's result as two units of its class, or take an i32",
+            )
         lw.set(value, IndexValue(tuple(e.parts(register))))
         return
     if units != word_count(type_):
         raise lw.reject(
-            op, f"a result of type {type_} is {word_count(type_)} words; the helper gives {register.type}", 41
+            op,
+            f"a result of type {type_} is {word_count(type_)} words; the helper gives {register.type}",
+            41,
+            f"take a result of {units} word{'s' * (units != 1)}, or declare {word_count(type_)} units in the helper",
         )
     lw.set(value, tuple(e.parts(register)))
 
@@ -167,13 +178,23 @@ def _invoke(lw: Lowering, op: Operation) -> None:
     if str(callee.attributes.get("inlining", "")) == "noinline":
         raise lw.reject(op, f"@{name} is noinline; helpers are always inlined on AMDGPU", 46, "drop noinline")
     if str(callee.attributes.get("allocation", "virtual")) != "virtual":
-        raise lw.reject(op, f"@{name} has fixed registers; low.invoke takes helpers with virtual allocation", 46)
+        raise lw.reject(
+            op,
+            f"@{name} has fixed registers; helpers are allocated with their caller",
+            46,
+            "write the helper with allocation(virtual)",
+        )
     _target_usable(lw, op, callee)
     _prove(lw, op, callee)
     body = _expanded(lw, op, callee).regions[0]
     parameters = body.blocks[0].arguments
     if len(parameters) != len(op.operands):
-        raise lw.reject(op, f"@{name} takes {len(parameters)} arguments, {len(op.operands)} are given", 41)
+        raise lw.reject(
+            op,
+            f"@{name} takes {len(parameters)} arguments, {len(op.operands)} are given",
+            41,
+            "give one argument for each parameter of the helper",
+        )
     mapping: dict[Value, Value] = {}
     for position, (parameter, value) in enumerate(zip(parameters, op.operands, strict=True)):
         wanted = parameter.type

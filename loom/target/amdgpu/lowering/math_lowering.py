@@ -10,6 +10,7 @@ from loom.target.amdgpu.lowering.context import Lowering
 from loom.target.amdgpu.lowering.emitter import Operand
 from loom.target.amdgpu.lowering.floats import Floats, floats
 from loom.target.amdgpu.lowering.values import Truth, Words
+from loom.transform.rejection import NoForm
 
 
 class LoweredMath:
@@ -231,7 +232,7 @@ def elementary(lw: Lowering, name: str, kind: str, flags: frozenset[str], *sourc
             d = LoweredMath(lw, "f64")
             result = m.round(_IN_DOUBLE[name](d, *(m.widen(s) for s in sources)))  # type: ignore[arg-type]
     else:
-        raise ValueError(f"no sequence for {name}")
+        raise NoForm(f"no sequence computes {name}", "build it of the functions that docs/lowering.md names")
     assert isinstance(result, tuple)
     return result
 
@@ -310,7 +311,7 @@ def _double(lw: Lowering, name: str, *sources: Words) -> Words:
         tail = functions.log1p_64(d, functions.exp64(d, d.neg(d.abs(x))))
         result = d.op("add", d.op("max", x, d.const(0.0)), tail)
     else:
-        raise ValueError(f"no double-precision sequence for {name}")
+        raise NoForm(f"no sequence computes {name} in f64", "compute in f32, or build it of other functions")
     assert isinstance(result, tuple)
     return result
 

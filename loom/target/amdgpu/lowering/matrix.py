@@ -126,7 +126,12 @@ def _load(lw: Lowering, op: Operation) -> None:
         count, bits = _payload_count(lw, op, type_, element)
         view_bits = element_bits(view.element)
         if bits != view_bits and not (bits == 4 and view_bits in (8, 32)):
-            raise lw.reject(op, f"a fragment of {bits}-bit elements from a view of {view_bits}-bit elements", 32)
+            raise lw.reject(
+                op,
+                f"a fragment of {bits}-bit elements from a view of {view_bits}-bit elements",
+                32,
+                "view the buffer with the fragment's elements",
+            )
         lane = _row_in_tile(lw)
         along = view.strides[-1] if role == "lhs" else view.strides[-2]
         if along == 1:

@@ -31,6 +31,7 @@ from loom.target.amdgpu.lowering.values import (
     is_truth,
     lane_count,
 )
+from loom.transform.rejection import NoForm
 
 
 def fast_math(op: Operation) -> frozenset[str]:
@@ -161,7 +162,7 @@ def _integer32(lw: Lowering, name: str, bits: int, o: list[Operand]) -> Operand:
     if name == "signi":
         a = signed(o[0])
         return i.binary("max_s", i.binary("min_s", a, 1), MASK32)
-    raise ValueError(f"no integer sequence for {name}")
+    raise NoForm(f"no sequence computes {name} on 32 bits or less", "build it of shifts, logic and arithmetic")
 
 
 def _rotate(lw: Lowering, name: str, bits: int, a: Operand, amount: Operand) -> Operand:
@@ -231,7 +232,7 @@ def _integer64(lw: Lowering, name: str, o: list[Pair]) -> Words:
         negative = i.sign_word(o[0][1])
         nonzero = lw.t.as_word(lw.t.compare64("ne", o[0], (0, 0), signed=False))
         return (i.or_(negative, nonzero), negative)
-    raise ValueError(f"no 64-bit integer sequence for {name}")
+    raise NoForm(f"no sequence computes {name} on i64", "build it of shifts, logic and arithmetic")
 
 
 def _known64(pair: Pair) -> int | None:
@@ -306,7 +307,7 @@ def _truth_arithmetic(lw: Lowering, op: Operation, name: str) -> None:
     elif name in ("negi", "absi"):
         lw.set_truths(op.results[0], list(columns[0]))
     else:
-        raise ValueError(f"{name} on i1")
+        raise NoForm(f"{name} on i1", "use andi, ori, xori or a select, or extend to i32 first")
 
 
 # Floats
@@ -527,7 +528,7 @@ def _assume(lw: Lowering, op: Operation) -> None:
 
 
 def _poison(lw: Lowering, op: Operation) -> None:
-    raise lw.reject(op, "a poison value reaches lowering", 8, "a constant index is out of range; correct it")
+    raise lw.reject(op, "a value that is poison", 8, "a constant index is out of range; correct it")
 
 
 _INTEGER_NAMES = [

@@ -17,6 +17,7 @@ from loom.target.amdgpu.lowering.ids import lane_id
 from loom.target.amdgpu.lowering.scalars import float_words
 from loom.target.amdgpu.lowering.values import Truth, Words, element_bits, element_of, is_truth
 from loom.target.amdgpu.lowering.vectors import combine
+from loom.transform.rejection import NoForm
 
 # DPP controls (ISA document, "DPP data routing"): row_shl 0x100+n, row_shr 0x110+n, row_ror 0x120+n, row_share
 # 0x150+n, row_xmask 0x160+n.
@@ -85,7 +86,7 @@ def exchange(lw: Lowering, word: Operand, distance: int) -> Value:
         return e.op("v_permlanex16_b32", source, 0x76543210, 0xFEDCBA98)[0]
     if distance == 32:
         return e.op("v_permlane64_b32", source)[0]
-    raise ValueError(f"an exchange over {distance} lanes")
+    raise NoForm(f"an exchange over {distance} lanes", "use kernel.subgroup.shuffle with a distance below 16")
 
 
 def whole_wave(lw: Lowering, words: Words, identity: Words, build: Callable[[Words], Words]) -> Words:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from loom.ir import EncodingAttribute, FloatType, IndexType, IntegerType, OffsetType, Type, Value, VectorType
 from loom.target.amdgpu.lowering.emitter import Operand
+from loom.transform.rejection import NoForm
 
 Words: TypeAlias = "tuple[Operand, ...]"
 
@@ -152,7 +153,7 @@ def lane_count(type_: Type) -> int:
     count = 1
     for dim in type_.dims:
         if not isinstance(dim, int):
-            raise ValueError("dynamic vector shape")
+            raise NoForm("a vector whose shape is not static", "give every dimension of the vector as a number")
         count *= dim
     return count
 

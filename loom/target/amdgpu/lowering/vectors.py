@@ -128,7 +128,7 @@ def _extract(lw: Lowering, op: Operation) -> None:
     if known is not None:
         first = sum(i * s for i, s in zip(known, strides, strict=False))
         if not 0 <= first <= len(lanes) - width:
-            raise lw.reject(op, "a constant lane out of range (poison) reaches lowering", 8)
+            raise lw.reject(op, "a constant lane out of range gives no value (poison)", 8, "use a lane of the vector")
         set_lanes(lw, result, lanes[first : first + width])
         return
     groups = [lanes[k : k + width] for k in range(0, len(lanes), width)]
@@ -177,7 +177,7 @@ def _insert(lw: Lowering, op: Operation) -> None:
     if known is not None:
         first = sum(i * s for i, s in zip(known, strides, strict=False))
         if not 0 <= first <= len(lanes) - width:
-            raise lw.reject(op, "a constant lane out of range (poison) reaches lowering", 8)
+            raise lw.reject(op, "a constant lane out of range gives no value (poison)", 8, "use a lane of the vector")
         set_lanes(lw, result, [*lanes[:first], *new, *lanes[first + width :]])
         return
     position = _flat_index(lw, op, strides, width)
@@ -196,7 +196,7 @@ def _slice(lw: Lowering, op: Operation) -> None:
     source, result = op.operand("vector"), op.results[0]
     known = _constants(lw, op)
     if known is None:
-        raise lw.reject(op, "vector.slice with an origin that is not constant", 9, "use vector.extract of single lanes")
+        raise lw.reject(op, "an origin that is not constant", 9, "use vector.extract of single lanes")
     strides = _strides(shape(source.type))
     places = [
         sum((o + i) * s for o, i, s in zip(known, index, strides, strict=True))

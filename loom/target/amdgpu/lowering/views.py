@@ -17,6 +17,7 @@ from loom.target.amdgpu.lowering.values import (
     ViewValue,
     element_bits,
 )
+from loom.transform.rejection import NoForm
 
 _TRANSPARENT = (
     "buffer.assume.alignment",
@@ -25,6 +26,7 @@ _TRANSPARENT = (
     "view.subview",
     "view.refine",
 )
+_LAYOUTS = "use #dense or encoding.layout.strided"
 _WRITERS = ("store", "scatter", "atomic", "store.mask", "compress")
 
 
@@ -117,9 +119,9 @@ def layout_strides(lw: Lowering, type_: ViewType) -> tuple[object, ...]:
         if found.strides is not None:
             return found.strides
         if found.attribute is not None and found.attribute.family != "dense":
-            raise ValueError(f"a view with layout #{found.attribute.family}")
+            raise NoForm(f"a view with layout #{found.attribute.family}", _LAYOUTS)
     elif isinstance(layout, EncodingAttribute) and layout.family != "dense":
-        raise ValueError(f"a view with layout #{layout.family}")
+        raise NoForm(f"a view with layout #{layout.family}", _LAYOUTS)
     strides: list[object] = []
     number = 1
     factors: list[Value] = []
@@ -171,7 +173,9 @@ def _subview(lw: Lowering, op: Operation) -> None:
         else:
             values = [index, *values]
         if len(values) > 2:
-            raise ValueError("a subview with more than two dynamic factors in one axis; use a strided layout")
+            raise NoForm(
+                "a subview with more than two dynamic factors in one axis", "give the view an encoding.layout.strided"
+            )
         terms.append((values[0] if len(values) == 1 else (values[0], values[1]), number * size))
     lw.set(op.results[0], replace(view, terms=terms, constant=constant, dims=tuple(type_.dims)))
 
@@ -237,7 +241,12 @@ def _memory_space(lw: Lowering, op: Operation) -> None:
     root = lw.buffer(op.operands[0]).root
     expected = {"workgroup": "workgroup", "private": "private"}.get(space, "global")
     if expected != root.space and space not in ("unknown", "generic"):
-        raise lw.reject(op, f"a buffer in {root.space} memory is asserted to lie in {space} memory", 6)
+        raise lw.reject(
+            op,
+            f"a buffer in {root.space} memory is asserted to lie in {space} memory",
+            6,
+            f"assert {root.space}, or leave the assume out",
+        )
     lw.set(op.results[0], BufferValue(root))
 
 
@@ -250,13 +259,13 @@ def select_memory(lw: Lowering, condition: Truth, x: Lowered, y: Lowered) -> Low
     """A buffer or view chosen at run time; both lie in the same memory space."""
     a, b = (v.root for v in (x, y) if isinstance(v, BufferValue | ViewValue))
     if a.space != b.space:
-        raise ValueError(f"a selection between {a.space} and {b.space} memory")
+        raise NoForm(f"a selection between {a.space} and {b.space} memory", "load from each and select the values")
     written = a.written or b.written
     alignment = min(a.alignment, b.alignment)
     alias = a.alias if a.alias == b.alias else None
     if isinstance(x, ViewValue) and isinstance(y, ViewValue):
         if x.strides != y.strides:
-            raise ValueError("a selection of views with different strides")
+            raise NoForm("a selection of views with different strides", "load from each and select the values")
         dims = x.dims if x.dims == y.dims else tuple(p if p == q else None for p, q in zip(x.dims, y.dims, strict=True))
         same = x.terms == y.terms and x.constant == y.constant
         if a.space == "global":
@@ -333,9 +342,14 @@ def is_vector_base(root: Root) -> bool:
 
 
 def _length(lw: Lowering, op: Operation) -> None:
+    size = lw.buffer(op.operand("buffer")).root.size
+    if size is not None:
+        lw.ranges.refine(op.results[0], (size, size))
+        lw.set(op.results[0], lw.index_constant(size))
+        return
     raise lw.reject(
         op,
-        "buffer.length needs the length of a binding, which the kernel interface does not carry",
+        "the kernel interface does not carry the length of a binding",
         7,
         "pass the length as an index argument of the kernel",
     )
@@ -381,6 +395,14 @@ def _define(lw: Lowering, op: Operation) -> None:
     lw.set(op.results[0], EncodingValue(attribute, operands=operands))
 
 
+def _is_a(lw: Lowering, op: Operation) -> None:
+    """Whether an encoding belongs to a category: its family, or what its family's name begins with."""
+    found = lw.encoding(op.operands[0])
+    family = "strided" if found.strides is not None else found.attribute.family if found.attribute else ""
+    category = str(op.attributes["category"])
+    lw.set(op.results[0], lw.t.constant(family == category or family.startswith(category + ".")))
+
+
 def _same_encoding(lw: Lowering, op: Operation) -> None:
     found = lw.encoding(op.operands[0])
     attribute = op.attributes.get("encoding")
@@ -404,6 +426,7 @@ HANDLERS: dict[str, Handler] = {
     "encoding.layout.strided": _strided,
     "encoding.define": _define,
     "encoding.assume.spec": _same_encoding,
+    "encoding.isa": _is_a,
     "encoding.layout.assume.dense": _same_encoding,
     "encoding.layout.assume.strided": _strided,
 }

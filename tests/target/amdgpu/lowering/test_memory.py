@@ -259,7 +259,7 @@ def test_workgroup_views_chosen_by_a_branch(wave):
   %zero = index.constant 0 : index
   %hit = index.cmp eq, %r, %zero : index
   %v = scf.if %hit -> (view<64xi32>) {
-    kernel.barrier<workgroup> scope(subgroup) ordering(acq_rel)
+    view.store %w, %a[%item] : i32, view<64xi32>
     scf.yield %a : view<64xi32>
   } else {
     scf.yield %b : view<64xi32>
