@@ -46,7 +46,8 @@ class Request:
     require_measurement: bool = False
     bundle_dir: Path | None = None
     bundle_policy: str = "minimal"
-    compile_report: bool = False
+    compile_report: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    """What of a compile's report its row holds; None for nothing."""
     sample_compilation: str = "once"
     profile: ProfileRequest | None = None
 
@@ -433,6 +434,6 @@ def _collect(bench: _Workbench, run: BenchmarkRun, request: Request) -> None:
             "code_object_bytes": len(entry.code_object),
             "static_instruction_counts": dict(entry.static_counts),
         }
-        if request.compile_report:
-            row["report"] = entry.report
+        if request.compile_report is not None:
+            row["compile_report"] = request.compile_report(entry.report)
         run.compiles.append(row)

@@ -122,6 +122,7 @@ class DeviceExecutor:
             config=self.options.config,
             libraries=self.options.libraries,
             sanitizer=self.options.sanitizer,
+            report=self.options.report,
         )
         compilation = compile_module(module, options)
         kernel = next((k for k in compilation.kernels if k.symbol == symbol), compilation.kernels[0])
@@ -137,6 +138,7 @@ class DeviceExecutor:
             config=self.options.config,
             libraries=self.options.libraries,
             sanitizer=self.options.sanitizer,
+            report=self.options.report,
         )
         compilation = compile_module(self.module, options)
         executable = self.device.load(compilation.code_object)

@@ -87,6 +87,8 @@ class RunOptions:
     sanitizer: frozenset[str] = frozenset()
     sanitizer_reporting: str = "default"
     budget: int | None = None
+    report: bool = False
+    """Whether compiles collect the rows of a detailed report."""
 
 
 def find_callee(

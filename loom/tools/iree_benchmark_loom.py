@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import Diagnostic, LoomError, error
 from loom.tools.common import Progress, json_text, make_parser, read_text, report, run_tool, write_output
-from loom.tools.iree_test_loom import add_shared_arguments, open_executor, run_options, source_files
+from loom.tools.compile_reports import report_document, write_reports
+from loom.tools.iree_test_loom import (
+    add_shared_arguments,
+    compile_reports,
+    open_executor,
+    run_options,
+    source_files,
+)
 
 if TYPE_CHECKING:
     from loom.check.benchmark import BenchmarkRun, Request
+    from loom.check.executor import Executor
     from loom.check.profile import ProfileRequest
 
 DESCRIPTION = """Measure the benchmarks of a Loom module. A benchmark runs its correctness case first and is measured
@@ -62,7 +70,6 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add("--artifact-bundle-dir", default=None, metavar="DIR", help="write a folder of artifacts for each row")
     add("--artifact-bundle-policy", choices=("minimal", "debug", "full"), default="minimal")
     add("--artifact-manifest", choices=("none", "summary", "details", "analysis"), default="none")
-    add("--compile-report", choices=("none", "summary", "details"), default="none", help="add reports to compile rows")
 
 
 _POSITIVE = ("iterations", "batch_size", "max_batches", "repetitions")
@@ -123,10 +130,17 @@ def _request(args: argparse.Namespace) -> Request:
         args.require_measurement,
         Path(args.artifact_bundle_dir) if args.artifact_bundle_dir else None,
         args.artifact_bundle_policy,
-        args.compile_report != "none" or args.artifact_manifest != "none",
+        _embedded_report(args),
         args.sample_compilation,
         _profile(args),
     )
+
+
+def _embedded_report(args: argparse.Namespace) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+    """What of a compile's report goes into its row."""
+    if args.compile_report == "none" and args.artifact_manifest != "analysis":
+        return None
+    return lambda report: report_document(report, args.compile_report)
 
 
 def _profile(args: argparse.Namespace) -> ProfileRequest | None:
@@ -184,16 +198,24 @@ def run(argv: Sequence[str]) -> int:
         broken.failures.extend(from_error(failure, "planning"))
         _write(broken, args)
         raise
+    opened: list[Executor] = []
+
+    def open_device() -> Executor:
+        opened.append(open_executor(args.device or "reference", module, options))
+        return opened[-1]
+
     with Progress(None, "benchmarks") as progress:
         outcome = run_benchmarks(
             module,
-            lambda: open_executor(args.device or "reference", module, options),
+            open_device,
             options,
             source_files(args),
             request,
             progress.update,
         )
     _write(outcome, args)
+    if args.compile_report.startswith("text") or args.compile_report_output != "stderr":
+        write_reports(compile_reports(opened), args)
     _summarize(outcome, args.diagnostic_format)
     return int(outcome.exit_code)
 

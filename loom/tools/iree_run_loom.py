@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import ExitCode, error
 from loom.tools.common import make_parser, read_text, report, run_tool, write_output
+from loom.tools.compile_reports import add_report_arguments, wants_rows, write_reports
 
 if TYPE_CHECKING:
     from loom.ir import Module, Operation
@@ -99,6 +100,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="default",
         help="what a finding does",
     )
+    add_report_arguments(parser)
     parser.add_argument("--emit-target-artifact", default=None, metavar="FILE", help="also write the code object")
     parser.add_argument("--emit-hal-executable", dest="emit_target_artifact", help=argparse.SUPPRESS)
     parser.add_argument("--emit-only", action="store_true", help="compile and write artifacts, do not run")
@@ -171,6 +173,7 @@ def compile_kernel(args: argparse.Namespace, module: Module, kernel: Operation) 
         root=str(kernel.symbol),
         config=read_config(args.config, args.config_file),
         sanitizer=sanitizer,
+        report=wants_rows(args.compile_report),
     )
     compilation = compile_module(module, options)
     return compilation, compilation.kernels[0]
@@ -341,11 +344,13 @@ def run(argv: Sequence[str]) -> int:
     verify(module)
     kernel = _find_kernel(module, args.root)
     if _device_name(args) == "reference":
+        write_reports([], args)
         results = _interpret(args, module, kernel)
         _write_results(args, results, quiet=bool(args.expected))
         return _compare(args, results) if args.expected else int(ExitCode.SUCCESS)
     compilation, compiled = compile_kernel(args, module, kernel)
     report(compilation.diagnostics, args.diagnostic_format)
+    write_reports([compilation.report], args)
     if args.emit_target_artifact:
         write_output(args.emit_target_artifact, compilation.code_object)
     if args.emit_only:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import ExitCode, LoomError, error
 from loom.tools.common import Progress, make_parser, print_json, read_text, report, run_tool
+from loom.tools.compile_reports import add_report_arguments, wants_rows, write_reports
 
 if TYPE_CHECKING:
     from loom.check.executor import Executor, RunOptions
@@ -39,6 +40,7 @@ def add_shared_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pipeline", default="default", help="default, none, @symbol or a pass list")
     parser.add_argument("--sanitizer", default="none", help="none, all, access, value, operation, race, joined by |")
     parser.add_argument("--sanitizer-reporting", choices=("default", "trap", "report-only"), default="default")
+    add_report_arguments(parser)
     parser.add_argument("--file-output-dir", default=None, metavar="DIR", help="where check.file.write.npy writes")
     parser.add_argument(
         "--operation-budget", type=int, default=None, metavar="N", help="operations after which a launch is endless"
@@ -81,6 +83,7 @@ def run_options(args: argparse.Namespace) -> RunOptions:
         words,
         args.sanitizer_reporting,
         args.operation_budget,
+        wants_rows(args.compile_report),
     )
 
 
@@ -95,6 +98,11 @@ def open_executor(device: str | None, module: Module, options: RunOptions) -> Ex
     from loom.check.device_executor import open_executor as open_device_executor
 
     return open_device_executor(device, module, options, lambda line: print(line, file=sys.stderr))
+
+
+def compile_reports(executors: Sequence[Executor]) -> list[dict[str, Any]]:
+    """Reports of what the executors compiled, in the order of the compiles."""
+    return [entry.report for executor in executors for entry in getattr(executor, "compiled", {}).values()]
 
 
 def source_files(args: argparse.Namespace) -> Any:
@@ -149,16 +157,23 @@ def run(argv: Sequence[str]) -> int:
         broken.planning.extend(from_error(failure, "planning"))
         print_json(broken.to_json(), args.output)
         raise
+    opened: list[Executor] = []
+
+    def open_device() -> Executor:
+        opened.append(open_executor(args.device, module, options))
+        return opened[-1]
+
     with Progress(None, "samples") as progress:
         outcome = run_tests(
             module,
-            lambda: open_executor(args.device, module, options),
+            open_device,
             options,
             source_files(args),
             selection,
             progress.update,
         )
     print_json(outcome.to_json(), args.output)
+    write_reports(compile_reports(opened), args)
     _summarize(outcome, args.diagnostic_format)
     return int(outcome.exit_code)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from loom.diagnostics import ExitCode, error
 from loom.tools.common import json_text, make_parser, read_text, report, run_tool, write_output
+from loom.tools.compile_reports import add_report_arguments, wants_rows, write_reports, write_text
 
 if TYPE_CHECKING:
     import argparse
@@ -22,7 +23,6 @@ stands, one with
 allocation(virtual) is allocated and given the waits and nops that it needs; the manifest lists what was added."""
 
 FORMATS = ("amdgpu-hsaco", "low-text", "listing")
-REPORTS = ("none", "summary", "details", "text-summary", "text-details")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,8 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write a manifest of the artifact",
     )
     add("--emit-artifact-manifest", default=None, metavar="FILE", help="where the manifest goes (default: stderr)")
-    add("--compile-report", choices=REPORTS, default="none", help="what to report of the compile")
-    add("--compile-report-output", default="stderr", metavar="stderr|-|FILE", help="where the report goes")
+    add_report_arguments(parser)
     add("--dump-before", action="append", default=[], metavar="PASS", help="print the module before a pass (or 'all')")
     add("--dump-after", action="append", default=[], metavar="PASS", help="print the module after a pass (or 'all')")
     add("--sanitizer", default="none", help="none, all, access, value, operation, race, joined by |")
@@ -80,30 +79,13 @@ def compile_file(args: argparse.Namespace) -> Compilation:
             root=args.root,
             config=read_config(args.config, args.config_file),
             libraries=libraries,
-            report=args.compile_report.endswith("details") or args.format in ("low-text", "listing"),
+            report=wants_rows(args.compile_report) or args.format in ("low-text", "listing"),
             **({"check": True} if args.verify else {}),
             dump_before=tuple(args.dump_before),
             dump_after=tuple(args.dump_after),
             sanitizer=frozenset(word for word in args.sanitizer.split("|") if word and word != "none"),
         ),
     )
-
-
-def _write(place: str, text: str) -> None:
-    if place == "stderr":
-        print(text, file=sys.stderr, end="")
-    else:
-        write_output(place, text)
-
-
-def report_text(document: dict[str, Any], mode: str) -> str:
-    """The report in the asked form."""
-    from loom.report.show import render_text
-    from loom.report.summary import summary_of
-
-    if mode.startswith("text"):
-        return render_text(document, details=mode == "text-details")
-    return json_text(document if mode == "details" else summary_of(document))
 
 
 def run(argv: Sequence[str]) -> int:
@@ -141,9 +123,8 @@ def run(argv: Sequence[str]) -> int:
         manifest = compilation.manifest
         if args.artifact_manifest == "analysis":
             manifest = {**manifest, "report": compilation.report}
-        _write(args.emit_artifact_manifest or "stderr", json_text(manifest))
-    if args.compile_report != "none":
-        _write(args.compile_report_output, report_text(compilation.report, args.compile_report))
+        write_text(args.emit_artifact_manifest or "stderr", json_text(manifest))
+    write_reports([compilation.report], args)
     return int(ExitCode.SUCCESS)
 
 
