@@ -109,3 +109,23 @@ def test_a_factor_that_no_program_memory_holds_is_refused(body_after: Body) -> N
     with pytest.raises(LoomError) as refused:
         body_after("(%x: i32) -> (i32)", text, "unroll")
     assert refused.value.diagnostics[0].code == "UNROLL/003"
+
+
+def test_no_schedule_moves_a_store_over_an_earlier_access(body_after: Body) -> None:
+    """Interleaved, the second copy's store would pass the first copy's last access, which may be of the same element."""
+    for last in ("%e = view.load %w[%i] : view<4xf32> -> f32", "view.store %x, %w[%i] : f32, view<4xf32>"):
+        body = f"""%o = index.constant 0 : offset
+%l = index.constant 0 : index
+%u = index.constant 2 : index
+%s = index.constant 1 : index
+%v = buffer.view %p[%o] : buffer -> view<4xf32>
+%w = buffer.view %p[%o] : buffer -> view<4xf32>
+scf.for %i = [%l to %u step %s] unroll schedule(interleaved) {{
+  view.store %x, %v[%i] : f32, view<4xf32>
+  {last}
+  scf.yield
+}}
+func.return"""
+        lines = body_after("(%p: buffer, %x: f32)", body, "unroll")
+        places = [view for line in lines for view in ("%v[", "%w[") if view in line]
+        assert places == ["%v[", "%w[", "%v[", "%w["], last
