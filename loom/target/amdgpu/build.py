@@ -592,12 +592,15 @@ class CodeBuilder:
         row = made.payload.row
         if made.traits.issue not in ("valu", "trans", "matrix"):
             return
-        if row.mnemonic.startswith("v_wmma_"):
-            # The result is written before all sources are read: it may be the accumulator itself, or apart from
-            # every source.
+        if row.mnemonic.startswith(("v_wmma_", "v_mfma_")):
             addend = made.payload.operands[row.slot_index("src2")]
             if isinstance(addend, RegisterSlot) and not made.ties:
-                made.ties = ((0, addend.index),)
+                if made.traits.early_clobber:
+                    # The result is written before all sources are read: it may be the accumulator itself, or apart
+                    # from every source.
+                    made.ties = ((0, addend.index),)
+                else:
+                    made.preferred_ties = ((0, addend.index),)
         if row.mnemonic in ACCUMULATING and not made.payload.modifiers:
             addend = made.payload.operands[3]
             if isinstance(addend, RegisterSlot) and made.uses[addend.index][0].register_class == "amdgpu.vgpr":

@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from loom.low.code import COPY, OP, Instruction, LowCode
+from loom.target.amdgpu.check_wait_states import wait_state_problems
 from loom.target.amdgpu.emit import Emitted
 from loom.target.amdgpu.machine import BranchTarget, Immediate, MachineInstruction, MachineProgram, Register
+from loom.target.amdgpu.processors import processor
 
 Place = tuple[str, int]
 Symbol = tuple[int, int]
@@ -410,9 +412,11 @@ def _raised(instruction: MachineInstruction) -> tuple[str, ...]:
 
 
 def check_hazards(program: MachineProgram, generation: str) -> list[Finding]:
-    """Search backwards from every vector instruction for a transcendental or WMMA result that comes too close."""
-    if generation not in ("gfx11", "gfx12"):
-        return []
+    """Search backwards from every vector instruction for a transcendental or WMMA result that comes too close; on
+    gfx9.4 for whatever is issued too close behind what it depends on."""
+    if generation == "gfx9.4":
+        names = processor(program.processor).members or (program.processor,)
+        return [Finding("hazard", *problem) for problem in wait_state_problems(program, names)]
     flow = _flow(program)
     before: list[list[int]] = [[] for _ in program.blocks]
     for i, targets in enumerate(flow):

@@ -12,8 +12,7 @@ Facts from LLVM's hazard recognizer for the AMDGPU target (which processors have
   which the hazard ends sooner; they are not used here.)
 * **WMMA after WMMA** (gfx11, gfx12): the A or B matrix is the result of the WMMA right in front: ``v_nop``.
 * **VALU read of SGPR** (gfx12): see ``scalar_reads``.
-
-Not derived: the nops of gfx9.4.
+* **Wait states** (gfx9.4): see ``wait_states``.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from loom.target.amdgpu.machine import Immediate, MachineInstruction, MachinePro
 from loom.target.amdgpu.operation import VECTOR_CLASSES
 from loom.target.amdgpu.scalar_reads import scalar_read_waits
 from loom.target.amdgpu.tables import find_row
+from loom.target.amdgpu.wait_states import WaitStateScan, nops
 from loom.target.amdgpu.waits import successors_of
 
 _FIELDS = {"va_vdst": 0xF000, "va_sdst": 0x0E00, "va_vcc": 0x0002, "sa_sdst": 0x0001}
@@ -58,11 +58,24 @@ _MASK_READERS = (
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """A hazard in front of (or right behind) an instruction: its name and what resolves it (fields joined by ``+``)."""
+    """A hazard in front of (or right behind) an instruction.
+
+    Attributes:
+        name: Its name.
+        fix: What resolves it: fields of a wait joined by ``+``, or an instruction (``v_nop``, ``s_nop``).
+        behind: Whether the fix goes behind the instruction.
+        states: For ``s_nop``: wait states that are missing.
+    """
 
     name: str
     fix: str
     behind: bool = False
+    states: int = 0
+
+    @property
+    def remedy(self) -> str:
+        """What to insert, in words."""
+        return " and ".join(f"s_nop {value}" for value in nops(self.states)) or self.fix
 
 
 def _is_valu(instruction: MachineInstruction) -> bool:
@@ -181,6 +194,11 @@ class HazardScan:
 
     def run(self) -> list[list[Hazard | None]]:
         """For every instruction the hazard to resolve, or ``None``."""
+        if self.generation == "gfx9.4":
+            return [
+                [None if lack is None else Hazard(lack.rule, "s_nop", states=lack.states) for lack in block]
+                for block in WaitStateScan(self.program).run()
+            ]
         found = self._scan()
         if self.generation == "gfx12":
             for block, needed in zip(found, scalar_read_waits(self.program), strict=True):
@@ -341,17 +359,18 @@ class HazardScan:
         return (masks - hit) | read, hazard
 
 
-def fix_instruction(hazard: Hazard, generation: str) -> MachineInstruction:
-    """The instruction that resolves a hazard."""
-    if hazard.fix == "v_nop":
-        row = find_row(generation, "v_nop")
+def fix_instructions(hazard: Hazard, generation: str) -> list[MachineInstruction]:
+    """The instructions that resolve a hazard."""
+    if hazard.fix in ("v_nop", "s_nop"):
+        row = find_row(generation, hazard.fix)
         assert row is not None
-        return MachineInstruction(row, None, ())
+        operands = [(Immediate(value),) for value in nops(hazard.states)] if hazard.fix == "s_nop" else [()]
+        return [MachineInstruction(row, None, listed) for listed in operands]
     name = "s_waitcnt_depctr" if generation == "gfx11" else "s_wait_alu"
     row = find_row(generation, name) or find_row(generation, "s_waitcnt_depctr")
     assert row is not None
     mask = sum(_FIELDS[field] for field in hazard.fix.split("+"))
-    return MachineInstruction(row, None, (Immediate(0xFFFF & ~mask),))
+    return [MachineInstruction(row, None, (Immediate(0xFFFF & ~mask),))]
 
 
 def resolve_hazards(program: MachineProgram, generation: str) -> int:
@@ -366,9 +385,10 @@ def resolve_hazards(program: MachineProgram, generation: str) -> int:
             if hazard is None:
                 result.append(instruction)
                 continue
-            fix = fix_instruction(hazard, generation)
-            fix.location = instruction.location
-            inserted += 1
-            result.extend((instruction, fix) if hazard.behind else (fix, instruction))
+            fixes = fix_instructions(hazard, generation)
+            for fix in fixes:
+                fix.location = instruction.location
+            inserted += len(fixes)
+            result.extend((instruction, *fixes) if hazard.behind else (*fixes, instruction))
         block.instructions = result
     return inserted

@@ -171,7 +171,7 @@ class KernelBackend:
                             "BACKEND/052",
                             instruction.location,
                             Severity.WARNING,
-                            f"insert {hazard.fix} {'behind' if hazard.behind else 'in front of'} it",
+                            f"insert {hazard.remedy} {'behind' if hazard.behind else 'in front of'} it",
                         )
                     )
 
@@ -237,16 +237,6 @@ class KernelBackend:
             self.trace.findings.extend(check_pairs(before, [block.instructions for block in self.program.blocks]))
         self.trace.waits = insert_waits(self.program, generation, emitted.barrier_memory)
         self.trace.hazards = resolve_hazards(self.program, generation)
-        if generation not in ("gfx11", "gfx12"):
-            self.diagnostics.append(
-                Diagnostic(
-                    f"hazard nops are derived for gfx11 and gfx12, not for {generation}",
-                    "BACKEND/053",
-                    self.op.location,
-                    Severity.WARNING,
-                    "on hardware keep to allocation(fixed) there, which keeps the nops of the text",
-                )
-            )
         if code.schedule in ("free", "phased"):
             self.trace.clauses = insert_clauses(self.program, generation)
         delays = insert_delays(self.program, generation)

@@ -96,6 +96,20 @@ _EARLY_CLOBBER = ("v_wmma_", "v_swmmac_", "v_mad_u64_u32", "v_mad_i64_i32", "v_m
 """Results that may not overlap sources: the instruction reads sources after it has begun to write."""
 
 
+def _replayed(row: InstructionRow) -> bool:
+    """Whether the instruction may be issued again after some of its result is written: a scalar load of several
+    registers on a generation that can replay page faults (XNACK). It must keep its address."""
+    return row.generation == "gfx9.4" and row.issue_class == "smem" and any(s.is_def and s.units > 1 for s in row.slots)
+
+
+def _in_passes(row: InstructionRow) -> bool:
+    """Whether it is a matrix operation of gfx9.4 that writes some rows of its result before it has read all operands
+    (LLVM: results of more than four registers may not overlap A and B, and C only where they are it)."""
+    return (
+        row.issue_class == "matrix" and row.generation == "gfx9.4" and any(s.is_def and s.units > 4 for s in row.slots)
+    )
+
+
 _TRAITS: dict[tuple[int, bool, bool], tuple[InstructionRow, Traits]] = {}
 
 
@@ -152,6 +166,6 @@ def _make_traits(row: InstructionRow, invariant: bool, volatile: bool) -> Traits
         side_effects=effects or volatile,
         state_uses=state_uses,
         state_defs=state_defs,
-        early_clobber=mnemonic.startswith(_EARLY_CLOBBER),
+        early_clobber=mnemonic.startswith(_EARLY_CLOBBER) or _replayed(row) or _in_passes(row),
         masked=has_vector_result and "exec" in row.implicit_uses,
     )

@@ -78,10 +78,7 @@ def test_relaxed_kernels_compute_the_same(device, case):
 @pytest.mark.parametrize("case", [c for c in CASES if refused(c) is None], ids=named)
 def test_everything_everywhere(device, case, relax):
     called = "O0" in case.file or case.kernel == "calls"
-    if relax is not None and "gfx942" in case.file:
-        with pytest.raises(LoomError, match="needs nops between dependent instructions"):
-            run(device, case, relax)
-    elif relax is not None and called:
+    if relax is not None and called:
         with pytest.raises(LoomError, match="reads the place of the code"):
             run(device, case, relax)
     else:
