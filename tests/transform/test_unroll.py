@@ -111,21 +111,17 @@ def test_a_factor_that_no_program_memory_holds_is_refused(body_after: Body) -> N
     assert refused.value.diagnostics[0].code == "UNROLL/003"
 
 
-def test_no_schedule_moves_a_store_over_an_earlier_access(body_after: Body) -> None:
+@pytest.mark.parametrize("last", ["load", "store"])
+def test_no_schedule_moves_a_store_over_an_earlier_access(last: str, body_after: Body) -> None:
     """Interleaved, the second copy's store would pass the first copy's last access, which may be of the same element."""
-    for last in ("%e = view.load %w[%i] : view<4xf32> -> f32", "view.store %x, %w[%i] : f32, view<4xf32>"):
-        body = f"""%o = index.constant 0 : offset
-%l = index.constant 0 : index
-%u = index.constant 2 : index
-%s = index.constant 1 : index
-%v = buffer.view %p[%o] : buffer -> view<4xf32>
-%w = buffer.view %p[%o] : buffer -> view<4xf32>
-scf.for %i = [%l to %u step %s] unroll schedule(interleaved) {{
-  view.store %x, %v[%i] : f32, view<4xf32>
-  {last}
-  scf.yield
-}}
-func.return"""
-        lines = body_after("(%p: buffer, %x: f32)", body, "unroll")
-        places = [view for line in lines for view in ("%v[", "%w[") if view in line]
-        assert places == ["%v[", "%w[", "%v[", "%w["], last
+    access = {
+        "load": "%e = view.load %v[%j] : view<4xf32> -> f32\n  %b = scalar.addf %a, %e : f32",
+        "store": "view.store %a, %v[%j] : f32, view<4xf32>\n  %b = scalar.addf %a, %x : f32",
+    }[last]
+    body = MEMORY_LOOP.replace("SCHEDULE", "schedule(interleaved)").replace("%v[%i]", "%v[%j]")
+    body = body.replace("%e = view.load %v[%j] : view<4xf32> -> f32", "view.store %x, %v[%i] : f32, view<4xf32>")
+    body = body.replace("%b = scalar.addf %a, %e : f32", access).replace("STORE", "")
+    body = body.replace("%s = ", "%j = index.constant 3 : index\n%s = ", 1)
+    lines = body_after("(%p: buffer, %x: f32) -> (f32)", body, "unroll")
+    accesses = [line for line in lines if "view.load" in line or "view.store" in line]
+    assert ["%v[%j]" in line for line in accesses] == [False, True, False, True]
