@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -97,6 +98,42 @@ def test_residency_and_registers() -> None:
     resources = report["target_resources"]
     assert resources["vector"]["final"]["register_count"] == 5
     assert resources["vector"]["scheduled_pressure"]["peak_live_units"] == 5
+
+
+CHAIN = """amdgpu.target<gfx1100> @t
+low.kernel.def target<amdgpu.rdna3.core>(@t) export("k") workgroup_size(32, 1, 1) @k() {
+  %id = low.live_in<amdgpu.workitem_id.x> : reg<amdgpu.vgpr>
+  %dst = low.resource<hal_binding> {index = 0, source_type = hal.buffer} : reg<amdgpu.sgpr x2>
+  %a = low.op<amdgpu.v_lshlrev_b32>(%id) {src0 = 2} : (reg<amdgpu.vgpr>) -> reg<amdgpu.vgpr>
+  %b = low.op<amdgpu.v_and_b32>(%a) {src0 = 60} : (reg<amdgpu.vgpr>) -> reg<amdgpu.vgpr>
+  %c = low.op<amdgpu.v_or_b32>(%b) {src0 = 4} : (reg<amdgpu.vgpr>) -> reg<amdgpu.vgpr>
+  low.op<amdgpu.global_store_b32>(%c, %c, %dst) : (reg<amdgpu.vgpr>, reg<amdgpu.vgpr>, reg<amdgpu.sgpr x2>)
+  low.return
+}
+"""
+
+
+def test_a_chain_of_instructions_needs_one_register() -> None:
+    """Each result may take the register whose last reader makes it, so one lives at a time."""
+    vector = report_of(CHAIN)["target_resources"]["vector"]
+    assert vector["final"]["register_count"] == 1
+    assert vector["scheduled_pressure"]["peak_live_units"] == 1
+
+
+RAISED = sorted((Path(__file__).parents[2] / "workloads").glob("*/raised/*.loom"))
+
+
+@pytest.mark.parametrize("path", RAISED, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
+def test_no_more_registers_live_than_there_are(path: Path) -> None:
+    report = compile_module(loom.parse(path.read_text(), path.name), CompileOptions(report=True)).report
+    assert report is not None
+    for bank in ("vector", "scalar"):
+        resources = report["target_resources"][bank]
+        assert 0 < resources["scheduled_pressure"]["peak_live_units"] <= resources["final"]["register_count"]
+    for row in report["allocation_high_water_rows"]:
+        assert row["fragmentation"] >= 0
+        blocks = [r["peak_live_units"] for r in report["pressure_rows"] if r["class"] == row["class"]]
+        assert row["peak_live_units"] == max(blocks)
 
 
 def test_rows_lead_from_the_source_to_instructions() -> None:

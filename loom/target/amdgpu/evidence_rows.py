@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from loom.low.code import Instruction, VirtualRegister
 from loom.low.liveness import SLOTS
+from loom.target.amdgpu.backend import VCC_LOCATION
 from loom.target.amdgpu.evidence_source import definitions_of, place_of, source_low
 from loom.target.amdgpu.lowering.legalization import Legalizations
 from loom.target.amdgpu.machine import MachineInstruction
@@ -66,33 +68,28 @@ def instruction_mix(instructions: Sequence[MachineInstruction]) -> dict[str, int
 
 
 def _levels(backend: KernelBackend, file: str) -> list[int]:
-    """Live units of a register file at every position of the allocated code."""
+    """Live units of a register file at every slot of the allocated code, VCC left out, which no count of registers
+    holds. An instruction has several slots: what it reads for the last time and what it writes may share a register."""
     allocation = backend.trace.allocation
     if allocation is None:
         return []
-    positions = allocation.liveness.slots // SLOTS
-    delta = [0] * (positions + 1)
+    delta = [0] * (allocation.liveness.slots + 1)
     for compound in allocation.compounds:
-        if compound.file != file:
+        if compound.file != file or (file == "sgpr" and (compound.location or 0) >= VCC_LOCATION):
             continue
         for mask in compound.total:
             while mask:
                 first = (mask & -mask).bit_length() - 1
                 run = mask >> first
                 stop = first + ((run + 1) & ~run).bit_length() - 1
-                delta[first // SLOTS] += 1
-                delta[(stop - 1) // SLOTS + 1] -= 1
+                delta[first] += 1
+                delta[stop] -= 1
                 mask = (mask >> stop) << stop
-    level = 0
-    result = []
-    for value in delta[:positions]:
-        level += value
-        result.append(level)
-    return result
+    return list(accumulate(delta[:-1]))
 
 
 def peaks_of(backend: KernelBackend) -> dict[str, tuple[int, int]]:
-    """By file the most live units and the position where they live."""
+    """By file the most live units and the slot at which they live."""
     result = {}
     for file in ("sgpr", "vgpr"):
         levels = _levels(backend, file)
@@ -193,7 +190,7 @@ def _pressure_rows(backend: KernelBackend) -> list[dict[str, Any]]:
         levels = _levels(backend, file)
         for block in allocation.code.blocks:
             first, last = allocation.liveness.block_range[block.index]
-            part = levels[first // SLOTS : last // SLOTS + 1]
+            part = levels[first : last + 1]
             if part:
                 rows.append(
                     {
@@ -214,8 +211,8 @@ def _pressure_origins(backend: KernelBackend) -> list[dict[str, Any]]:
     if allocation is None:
         return []
     rows: list[dict[str, Any]] = []
-    for file, (peak, position) in peaks_of(backend).items():
-        window = 0xF << (SLOTS * position)
+    for file, (peak, slot) in peaks_of(backend).items():
+        window = 1 << slot
         found = []
         for compound in allocation.compounds:
             if compound.file != file:
