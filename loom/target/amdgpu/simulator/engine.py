@@ -20,6 +20,7 @@ from loom.target.amdgpu.machine import MachineInstruction
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.compile import Library, compile_text, has_hardware_fma
 from loom.target.amdgpu.simulator.helpers import Helper, helper_text
+from loom.target.amdgpu.simulator.publication import ENTRIES, ENTRY_BYTES, publication_text
 from loom.target.amdgpu.simulator.runtime import runtime_declarations, runtime_text
 from loom.target.amdgpu.simulator.scheduler import scheduler_text
 from loom.target.amdgpu.simulator.static_check import StaticChecker
@@ -41,6 +42,7 @@ class CompiledKernel:
     library: Library
     entry_table: npt.NDArray[np.int32]
     entry_block: int
+    watched: bool = False
 
     @property
     def run(self) -> Any:
@@ -80,6 +82,7 @@ def compile_kernel(
     text_size: int,
     settings: Settings,
     extra_faults: Mapping[int, StaticFault] | None = None,
+    apart: bool = False,
 ) -> CompiledKernel:
     """Translate and compile a kernel.
 
@@ -89,17 +92,22 @@ def compile_kernel(
         entry: Offset of the kernel's first instruction.
         text_size: Bytes of the text section.
         extra_faults: Faults found elsewhere (hazards), by instruction number.
+        apart: Whether waves of a workgroup reach memory through different caches.
     """
     translator = Translator(code, entries, settings, {})
     faults = dict(extra_faults or {})
-    faults.update(StaticChecker(code, translator.result.blocks, settings.generation, entries).run())
+    checker = StaticChecker(code, translator.result.blocks, settings.generation, entries)
+    faults.update(checker.run())
     translator.static_faults = faults
+    translator.watched = frozenset(checker.unpublished) if apart else frozenset()
     translation = translator.translate()
     level = 2 if len(code) < LARGE_KERNEL else 0
     objects = [compile_text(translation.text, level)]
     wave = settings.wave
     objects.append(compile_text(runtime_text(wave) + scheduler_text(wave)))
     objects += helper_objects(translation.helpers, wave)
+    if translator.watched:
+        objects.append(compile_text(publication_text(wave)))
     if not settings.hardware_fma:
         from loom.target.amdgpu.simulator.soft_fma import soft_fma_text
 
@@ -110,7 +118,9 @@ def compile_kernel(
         offset = code[first].pc
         if 0 <= offset < text_size:
             table[offset // 4] = number
-    return CompiledKernel(code, translation, settings, library, table, int(table[entry // 4]))
+    return CompiledKernel(
+        code, translation, settings, library, table, int(table[entry // 4]), bool(translator.watched)
+    )
 
 
 @dataclass(slots=True)
@@ -153,6 +163,8 @@ class RunResult:
     fault_wave: int = 0
     fault_group: int = 0
     fault_resume: int = 0
+    other_wave: int = 0
+    other_site: int = 0
     wave_states: list[tuple[int, int]] = field(default_factory=list)
     lds_base: int = 0
     lds_size: int = 0
@@ -236,6 +248,11 @@ class _Worker:
         quads[L.BUFFER_COUNT // 8] = len(buffers)
         quads[L.ENTRY_TABLE // 8] = kernel.entry_table.ctypes.data
         quads[L.CODE_SIZE // 8] = plan.text_size
+        quads[L.STATE_SIZE // 8] = self.state_size
+        if kernel.watched:
+            table, table_at = _aligned(ENTRIES * ENTRY_BYTES)
+            self.keep.append(table)
+            quads[L.WATCHED // 8] = table_at
         for index, value in plan.scalar_registers.items():
             words[L.SGPRS // 4 + index] = value
         block = _view(launch_at, L.L_SIZE)
@@ -288,6 +305,8 @@ class _Worker:
         result.fault_size = int(words[L.FAULT_SIZE // 4])
         quads = header.view(np.uint64)
         result.fault_address = int(quads[L.FAULT_ADDRESS // 8])
+        result.other_wave = int(words[L.FAULT_OTHER_WAVE // 4])
+        result.other_site = int(words[L.FAULT_OTHER_SITE // 4])
         result.lds_base, result.lds_size = int(quads[L.LDS_BASE // 8]), int(quads[L.LDS_SIZE // 8])
 
 

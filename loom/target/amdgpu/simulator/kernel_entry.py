@@ -16,7 +16,10 @@ DESCRIPTOR_BYTES = 64
 
 @dataclass(frozen=True, slots=True)
 class KernelEntryState:
-    """The descriptor's contents as the simulator needs them. Counts are registers, sizes bytes."""
+    """The descriptor's contents as the simulator needs them. Counts are registers, sizes bytes.
+
+    ``workgroup_processor_mode``: waves of a workgroup may run on different compute units (gfx9.4: ``tg_split``).
+    """
 
     wave: int
     vector_count: int
@@ -80,6 +83,7 @@ def parse_descriptor(data: bytes, generation: str) -> KernelEntryState:
             user.append((name, register, size))
             register += size
     modern = generation == "gfx12"
+    apart = bool(resource3 >> 16 & 1 if generation == "gfx9.4" else resource1 >> 29 & 1)
     mode = Mode(
         resource1 >> 12 & 3, resource1 >> 14 & 3, resource1 >> 16 & 3, resource1 >> 18 & 3,
         modern or bool(resource1 >> 21 & 1), modern or bool(resource1 >> 23 & 1),
@@ -87,6 +91,6 @@ def parse_descriptor(data: bytes, generation: str) -> KernelEntryState:
     return KernelEntryState(
         wave, total, accumulators, lds, scratch, kernarg, entry, mode, tuple(user), resource2 >> 1 & 31,
         (bool(resource2 >> 7 & 1), bool(resource2 >> 8 & 1), bool(resource2 >> 9 & 1)), bool(resource2 >> 10 & 1),
-        (resource2 >> 11 & 3) + 1, bool(resource1 >> 29 & 1), bool(properties >> 11 & 1),
+        (resource2 >> 11 & 3) + 1, apart, bool(properties >> 11 & 1),
         (preload & 0x7F, preload >> 7),
     )  # fmt: skip

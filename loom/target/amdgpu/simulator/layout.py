@@ -34,6 +34,13 @@ GROUP = 160  # 3 x i32: workgroup id
 ENTRY_TABLE = 176  # ptr: block number for each four bytes of code, -1 where none starts
 CODE_SIZE = 184  # i64
 SAVED_MODE = 192
+STORE_WAITS = 200  # i32: waits for all stores that the wave has executed (publication)
+STORE_WAITS_BEFORE = 204  # i32: of these, before the epoch of the last one
+STORE_WAITS_EPOCH = 208  # i64: epoch of the last one
+WATCHED = 216  # ptr: table of stores that a barrier might publish too early
+STATE_SIZE = 224  # i64: bytes from one wave's state block to the next
+FAULT_OTHER_WAVE = 232  # i32: the wave whose store is read too early
+FAULT_OTHER_SITE = 236  # i32: number of that store
 SGPRS = 512  # 128 x i32
 VGPRS = 1024  # registers x wave x i32, then accumulation registers
 
@@ -59,6 +66,7 @@ FAULT_BAD_PC = 5
 FAULT_RACE = 6
 FAULT_REGISTER = 7
 FAULT_FORMAT = 8
+FAULT_UNCOVERED = 9
 STATIC_FAULT = 16
 
 # Launch block, read by the scheduler.

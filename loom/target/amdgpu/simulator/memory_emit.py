@@ -7,7 +7,7 @@ from loom.target.amdgpu.access import atomic_returns
 from loom.target.amdgpu.machine import Immediate, Literal, MachineInstruction, Operand, Register
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unsupported, unsupported_message
-from loom.target.amdgpu.simulator.helpers import Helper, data_words, lanes_constant
+from loom.target.amdgpu.simulator.helpers import Helper, data_words, lanes_constant, operation_of
 from loom.target.amdgpu.simulator.special_memory import emit_special
 
 
@@ -22,6 +22,8 @@ class MemoryEmitter:
         self.helpers: set[Helper] = set()
         self.generation = emitter.generation
         self.needs_format_sizes = False
+        self.watch: int | None = None
+        """How ``loom.watch`` sees accesses to memory from here on: 0 as reads, 1 as writes; None: not at all."""
 
     # Parts
 
@@ -107,6 +109,12 @@ class MemoryEmitter:
         """Emit a call of a helper."""
         self.helpers.add(helper)
         v = self.values.vector
+        if self.watch is not None and helper.space == "global":
+            size = operation_of(helper).bytes
+            self.values.lines.append(
+                f"  call void @loom.watch{'.wide' if helper.wide else ''}(ptr %st, {address}, i{self.wave} {mask}, "
+                f"i32 {size}, i32 {self.watch}, i32 {site})\n"
+            )
         text = f"  call void @{helper.name}(ptr %st, {address}, i{self.wave} {mask}, i32 {site}"
         if target is not None:
             text += f", ptr {target}"

@@ -39,6 +39,7 @@ FAULT_NAMES = {
     L.FAULT_RACE: "lds_race",
     L.FAULT_REGISTER: "unallocated_register",
     L.FAULT_FORMAT: "unsupported_format",
+    L.FAULT_UNCOVERED: "uncovered_store",
 }
 
 PRELOAD_PROLOGUE = 256
@@ -182,12 +183,11 @@ class SimulatedObject:
                 has_hardware_fma(), race,
             )  # fmt: skip
             loaded = self.object
-            hazards = hazard_faults(
-                kernel.code, kernel.entries, loaded.processor.name, entry.wave, loaded.compiler
-            )
+            hazards = hazard_faults(kernel.code, kernel.entries, loaded.processor.name, entry.wave, loaded.compiler)
             found = compile_kernel(
-                kernel.code, kernel.entries, kernel.code_offset, len(self.object.text), settings, hazards
-            )
+                kernel.code, kernel.entries, kernel.code_offset, len(loaded.text), settings, hazards,
+                entry.workgroup_processor_mode,
+            )  # fmt: skip
             kernel.compiled[key] = found
         return found
 
@@ -324,6 +324,12 @@ class SimulatedObject:
             message = f"M0 makes the move reach register {address}, beyond those that the kernel allocates"
         elif result.fault_kind == L.FAULT_FORMAT:
             message = f"buffer format {address} is none of this target, or its values as 16 bits are not defined"
+        elif result.fault_kind == L.FAULT_UNCOVERED:
+            store = compiled.code[compiled.translation.sites[result.other_site]]
+            message = (
+                f"the bytes at {address:#x} were stored by wave {result.other_wave} with '{store.mnemonic}' at "
+                f"{store.pc:#x}, and no wait covers the store before the barrier that publishes it"
+            )
         else:
             message = f"two waves access LDS offset {address:#x}, at least one of them writing, with no barrier between"
         return LaunchFault(kind, message, instruction.pc, text, group, result.fault_wave, lane, address, nearest, None)

@@ -31,6 +31,8 @@ from loom.target.amdgpu.waits import counters_raised, waits_performed
 #: (number of the producing instruction, counter) → later ordered operations; -1 marks one that finishes in any order.
 _Pending = dict[tuple[int, str], int]
 
+_STORE_COUNTERS = ("vscnt", "storecnt", "vmcnt")
+_DEVICE_SCOPE = 2
 _UNORDERED = frozenset(("smem", "flat", "message"))
 
 
@@ -71,6 +73,19 @@ def _writes_memory(instruction: MachineInstruction) -> bool:
     return memory is not None and memory.kind in ("store", "atomic")
 
 
+def _writes_back(instruction: MachineInstruction) -> bool:
+    """Whether the instruction writes caches back for other workgroups to see; within one it has no effect."""
+    name = instruction.row.mnemonic
+    if name == "buffer_wbl2":
+        return bool(instruction.modifiers.get("sc1", 0))
+    return name in ("global_wb", "global_wbinv") and instruction.modifiers.get("scope", 0) >= _DEVICE_SCOPE
+
+
+def _writes_global(instruction: MachineInstruction) -> bool:
+    memory = instruction.row.memory
+    return memory is not None and _writes_memory(instruction) and memory.space in ("global", "flat", "buffer")
+
+
 class StaticChecker:
     """Checks the code of one kernel; ``blocks`` are ranges of instruction numbers."""
 
@@ -86,6 +101,8 @@ class StaticChecker:
         self.generation = generation
         self.successors = block_successors(code, blocks, entries)
         self.faults: dict[int, StaticFault] = {}
+        self.unpublished: set[int] = set()
+        """Stores to memory that some path leads to a barrier with no wait between."""
         self._reads: list[frozenset[int]] = []
         self._writes: list[frozenset[int]] = []
         halved = halved_registers(code)
@@ -136,8 +153,11 @@ class StaticChecker:
             if operations:
                 if report:
                     self._check(number, instruction, operations)
-                if report and (name == "s_barrier" or name.startswith("s_barrier_signal")):
+                barrier = name == "s_barrier" or name.startswith("s_barrier_signal")
+                if report and barrier:
                     self._check_barrier(number, operations)
+                if report and (barrier or _writes_global(instruction)):
+                    self._check_release(number, operations)
             for counter in counters_raised(instruction):
                 kind = _kind(instruction, counter)
                 if kind in _UNORDERED:
@@ -203,7 +223,11 @@ class StaticChecker:
             assert memory is not None
             if memory.space in ("lds", "flat") and counter in ("lgkmcnt", "dscnt"):
                 what = "LDS"
-            elif publishes_memory and memory.space != "scratch" and counter in ("vscnt", "storecnt", "vmcnt"):
+            elif memory.space != "scratch" and counter in _STORE_COUNTERS:
+                if not publishes_memory:
+                    if memory.kind == "store":
+                        self.unpublished.add(producer)
+                    continue
                 what = "memory"
             else:
                 continue
@@ -213,6 +237,17 @@ class StaticChecker:
                 f"wait on {counter} covers it",
             )
             return
+
+    def _check_release(self, number: int, operations: _Pending) -> None:
+        """A barrier, store or atomic behind a write-back of the caches is a release: it must wait for it."""
+        for producer, counter in operations:
+            source = self.code[producer]
+            if _writes_back(source) and number not in self.faults:
+                self.faults[number] = StaticFault(
+                    "uncovered_store",
+                    f"the release publishes memory that '{source.mnemonic}' at {source.pc:#x} may still be writing "
+                    f"back: no wait on {counter} covers it",
+                )
 
     def _acquires_after(self, number: int) -> bool:
         """Whether the barrier orders global memory: other waves invalidate their caches right behind it."""

@@ -20,6 +20,8 @@ from loom.target.amdgpu.simulator.format_helpers import sizes_text
 from loom.target.amdgpu.simulator.helpers import Helper, signature
 from loom.target.amdgpu.simulator.instruction_sets import ENDS_BLOCK, LANE_EXCHANGES, NO_EFFECT
 from loom.target.amdgpu.simulator.memory_emit import MemoryEmitter
+from loom.target.amdgpu.simulator.publication import declarations as watch_declarations
+from loom.target.amdgpu.simulator.publication import waits_for_stores
 from loom.target.amdgpu.simulator.scheduler import dispatch_text
 from loom.target.amdgpu.simulator.special_memory import emit_direct_load
 from loom.target.amdgpu.simulator.wave_mode import hardware_register, mode_from_word, mode_word
@@ -126,6 +128,8 @@ class Translator:
             self.values, settings.generation, settings.vector_count, settings.accumulator_count, settings.hardware_fma
         )
         self.memory = MemoryEmitter(self.emitter, settings.race)
+        self.watched: frozenset[int] = frozenset()
+        """Stores that a barrier might publish too early; where there are any, every load of memory is looked at."""
         self._label = 0
         self.chunk_of: list[int] = []
         self._chunk = 0
@@ -298,11 +302,13 @@ class Translator:
             f"declare void @loom.scratch.check(ptr, i{wave}, {v}, i32, i32)\n",
             dispatch_text(total),
         ]
+        if self.watched:
+            head.append(watch_declarations(wave))
         if self.memory.needs_format_sizes:
             head.append(sizes_text(self.settings.generation))
         head += sorted(f"{d}\n" for d in self.emitter.declarations)
         head += sorted(f"declare {signature(h)}\n" for h in self.memory.helpers)
-        result.text = "".join(head) + "".join(functions)
+        result.text = "".join(head) + "".join(self.emitter.functions) + "".join(functions)
         result.helpers = self.memory.helpers
         return result
 
@@ -390,6 +396,13 @@ class Translator:
             f"  br i1 {bad}, label %{fault}, label %{fine}, !prof !0\n{fault}:\n  ret i32 {L.FAULTED}\n{fine}:\n"
         )
 
+    def _watch(self, number: int) -> int | None:
+        if number in self.watched:
+            return 1
+        memory = self.code[number].row.memory
+        assert memory is not None
+        return 0 if self.watched and memory.kind != "store" else None
+
     def _instruction(self, number: int, block: int, is_last: bool) -> bool:
         """Emit one instruction; True when it ended the block."""
         instruction = self.code[number]
@@ -408,6 +421,8 @@ class Translator:
                 self._static_fault(number, StaticFault("unknown_instruction", f"{word:#010x} is no instruction"))
                 return True
             if name in NO_EFFECT:
+                if self.watched and waits_for_stores(instruction, self.settings.generation):
+                    self.lines.append("  call void @loom.watch.wait(ptr %st)\n")
                 return False
             if target_of(instruction) is not None or name in ENDS_BLOCK:
                 self._control(number, block)
@@ -419,6 +434,7 @@ class Translator:
                 if memory.kind in ("cache", "prefetch"):
                     return False
                 self._touched_memory = True
+                self.memory.watch = self._watch(number)
                 self.memory.emit(instruction, self._site(number))
                 return False
             computed = self.emitter.compute(instruction)

@@ -316,3 +316,84 @@ def test_results_from_both_sides_of_an_exec_write_need_a_wait(asm: Assembler) ->
     assert fault.kind == "missing_nop" and "va_vdst" in fault.message
     waited = body.format(wait="  s_waitcnt_depctr 0xfff\n")
     assert isinstance(asm.run(waited, INPUT, 1, wave=64)[0], Completed)
+
+
+READ_OF_OTHERS = (
+    LOAD
+    + """
+  v_xor_b32 v2, 0x80, v1
+  global_store_b32 v1, v0, s[6:7]
+{wait}  s_barrier
+{between}  global_load_b32 v3, {address}, s[6:7]{bits}
+  s_waitcnt vmcnt(0)
+  s_endpgm
+"""
+)
+"""Each wave of 32 lanes stores its part of 64 words, and reads (``v2``) what the other stored, or (``v1``) its own."""
+
+
+@pytest.mark.parametrize(
+    ("parts", "faults"),
+    [
+        ({}, True),
+        ({"bits": " glc dlc"}, True),
+        ({"wait": "  s_waitcnt_vscnt null, 0x1\n"}, True),
+        ({"between": "  s_waitcnt_vscnt null, 0x0\n"}, True),
+        ({"between": "  s_barrier\n"}, True),
+        ({"wait": "  s_waitcnt_vscnt null, 0x0\n"}, False),
+        ({"between": "  s_waitcnt_vscnt null, 0x0\n  s_barrier\n"}, False),
+        ({"address": "v1"}, False),
+    ],
+)
+def test_a_global_store_that_another_wave_reads_behind_the_barrier(
+    asm: Assembler, parts: dict[str, str], faults: bool
+) -> None:
+    body = READ_OF_OTHERS.format(**{"wait": "", "between": "", "bits": "", "address": "v2"} | parts)
+    outcome, _ = asm.run(body, INPUT, 64, size=(64,))
+    if not faults:
+        assert isinstance(outcome, Completed)
+        return
+    fault = fault_of(outcome)
+    assert fault.kind == "uncovered_store" and fault.instruction is not None and "global_load_b32" in fault.instruction
+    assert fault.wave == 0 and "stored by wave 1 with 'global_store_b32'" in fault.message
+    assert fault.lane == 0 and fault.address is not None
+
+
+def test_waves_of_one_compute_unit_see_each_other_s_stores(asm: Assembler) -> None:
+    body = READ_OF_OTHERS.format(wait="", between="", bits="", address="v2")
+    outcome, _ = asm.run(body, INPUT, 64, size=(64,), directives=(".amdhsa_workgroup_processor_mode 0",))
+    assert isinstance(outcome, Completed)
+
+
+def test_a_store_of_another_workgroup_or_byte_is_not_taken_for_the_other_wave_s(asm: Assembler) -> None:
+    """Each lane stores one byte; each wave reads back the byte that it stored, in words that both waves wrote."""
+    body = LOAD + """
+  v_and_b32 v2, 31, v0
+  v_lshrrev_b32 v3, 5, v0
+  v_lshl_or_b32 v2, v2, 1, v3
+  global_store_b8 v2, v0, s[6:7]
+  s_barrier
+  global_load_u8 v4, v2, s[6:7]
+  s_waitcnt vmcnt(0)
+  s_endpgm
+"""
+    outcome, _ = asm.run(body, INPUT, 64, size=(64,), groups=(3,))
+    assert isinstance(outcome, Completed)
+
+
+@pytest.mark.parametrize("publish", ["s_barrier", "global_store_dword v1, v0, s[6:7]", "global_atomic_add v1, v0, s[6:7]"])
+def test_a_release_waits_for_the_write_back(asm: Assembler, publish: str) -> None:
+    """gfx942, device scope: ``buffer_wbl2`` and a wait before what tells others."""
+    body = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v1, v0, s[6:7]
+  buffer_wbl2 sc1
+{wait}  {publish}
+  s_endpgm
+"""
+    fault = fault_of(asm.run(body.format(wait="", publish=publish), INPUT, 64, processor="gfx942", wave=64)[0])
+    assert fault.kind == "uncovered_store" and "buffer_wbl2" in fault.message
+    waited = body.format(wait="  s_waitcnt vmcnt(0)\n", publish=publish)
+    assert isinstance(asm.run(waited, INPUT, 64, processor="gfx942", wave=64)[0], Completed)

@@ -1,0 +1,188 @@
+"""Stores to memory that a barrier publishes before a wait covers them, found as the code runs.
+
+A barrier does not say which stores it publishes: whether a store that is still under way there matters depends on
+whether another wave of the workgroup reads those bytes behind the barrier. So where some path leads from a store to a
+barrier with no wait between (:class:`~loom.target.amdgpu.simulator.static_check.StaticChecker`), and only there, the
+kernel is translated to remember these stores and to look at every load. Kernels that wait, which are nearly all, pay
+nothing.
+
+The table has an entry for each four bytes, at a place that their address gives; a later store to another address may
+take it, so a store may be forgotten but none is made up. An entry holds the workgroup, the wave, the number of barriers
+it had passed, the number of waits for all stores that it had executed, and which of the four bytes it wrote.
+"""
+
+from __future__ import annotations
+
+from loom.target.amdgpu.machine import MachineInstruction
+from loom.target.amdgpu.simulator import layout as L
+from loom.target.amdgpu.waits import waits_performed
+
+ENTRY_BYTES = 48
+ENTRIES = 1 << 16
+_STORE_COUNTERS = {"gfx11": "vscnt", "gfx12": "storecnt", "gfx9.4": "vmcnt"}
+
+
+def waits_for_stores(instruction: MachineInstruction, generation: str) -> bool:
+    """Whether an instruction waits until every store of the wave is finished."""
+    return waits_performed(instruction, generation).get(_STORE_COUNTERS[generation]) == 0
+
+
+def declarations(wave: int) -> str:
+    """Declarations of :func:`publication_text`, for the kernel's module."""
+    return (
+        f"declare void @loom.watch(ptr, i64, <{wave} x i32>, i{wave}, i32, i32, i32)\n"
+        f"declare void @loom.watch.wide(ptr, <{wave} x i64>, i{wave}, i32, i32, i32)\n"
+        "declare void @loom.watch.wait(ptr)\n"
+    )
+
+
+def publication_text(wave: int) -> str:
+    """IR of ``loom.watch`` (an access of all lanes: ``kind`` 0 reads, 1 writes) and ``loom.watch.wait``."""
+    m = f"i{wave}"
+    narrow = f"<{wave} x i32>"
+    wide = f"<{wave} x i64>"
+    lane = "add i32 %l, 0" if wave == 32 else "trunc i64 %l to i32"
+    walks = "".join(
+        f"""
+define void @loom.watch{name}({parameters}, {m} %mask, i32 %size, i32 %kind, i32 %site) {{
+entry:
+  %none = icmp eq {m} %mask, 0
+  br i1 %none, label %done, label %lane
+lane:
+  %left = phi {m} [ %mask, %entry ], [ %rest, %lane ]
+  %l = call {m} @llvm.cttz.{m}({m} %left, i1 true)
+  %l32 = {lane}
+{address}  call void @loom.watch.lane(ptr %st, i64 %a, i32 %l32, i32 %size, i32 %kind, i32 %site)
+  %less = sub {m} %left, 1
+  %rest = and {m} %left, %less
+  %more = icmp ne {m} %rest, 0
+  br i1 %more, label %lane, label %done
+done:
+  ret void
+}}
+"""
+        for name, parameters, address in (
+            ("", f"ptr %st, i64 %base, {narrow} %off",
+             f"  %o = extractelement {narrow} %off, {m} %l\n  %o64 = zext i32 %o to i64\n  %a = add i64 %base, %o64\n"),
+            (".wide", f"ptr %st, {wide} %address", f"  %a = extractelement {wide} %address, {m} %l\n"),
+        )
+    )  # fmt: skip
+
+    def header(name: str, offset: int, type_: str) -> str:
+        return f"  %{name}.p = getelementptr i8, ptr %st, i64 {offset}\n  %{name} = load {type_}, ptr %{name}.p\n"
+
+    fields = (("gx", 8), ("gy", 12), ("gz", 16), ("w", 20), ("e", 24), ("n", 32), ("b", 36), ("s", 40))
+    pointers = "".join(f"  %{f}.p = getelementptr i8, ptr %at, i64 {o}\n" for f, o in fields)
+    return f"""
+declare void @loom.fault(ptr, i32, i32, i32, i64, i32)
+declare {m} @llvm.cttz.{m}({m}, i1)
+{walks}
+define void @loom.watch.wait(ptr %st) {{
+{header("count", L.STORE_WAITS, "i32")}{header("epoch", L.EPOCH, "i64")}{header("last", L.STORE_WAITS_EPOCH, "i64")}\
+{header("before", L.STORE_WAITS_BEFORE, "i32")}
+  %same = icmp eq i64 %epoch, %last
+  %kept = select i1 %same, i32 %before, i32 %count
+  %next = add i32 %count, 1
+  store i32 %kept, ptr %before.p
+  store i64 %epoch, ptr %last.p
+  store i32 %next, ptr %count.p
+  ret void
+}}
+
+define void @loom.watch.lane(ptr %st, i64 %a, i32 %lane, i32 %size, i32 %kind, i32 %site) {{
+entry:
+{header("table", L.WATCHED, "ptr")}{header("epoch", L.EPOCH, "i64")}{header("wave", L.WAVE, "i32")}\
+{header("waits", L.STORE_WAITS, "i32")}{header("x", L.GROUP, "i32")}{header("y", L.GROUP + 4, "i32")}\
+{header("z", L.GROUP + 8, "i32")}
+  %size64 = zext i32 %size to i64
+  %end = add i64 %a, %size64
+  %first = and i64 %a, -4
+  %store = icmp eq i32 %kind, 1
+  br label %word
+word:
+  %g = phi i64 [ %first, %entry ], [ %gn, %next ]
+  %gn = add i64 %g, 4
+  %below = icmp ult i64 %g, %a
+  %start = select i1 %below, i64 %a, i64 %g
+  %above = icmp ugt i64 %gn, %end
+  %stop = select i1 %above, i64 %end, i64 %gn
+  %lo = sub i64 %start, %g
+  %hi = sub i64 %stop, %g
+  %lo32 = trunc i64 %lo to i32
+  %hi32 = trunc i64 %hi to i32
+  %lob = shl i32 1, %lo32
+  %hib = shl i32 1, %hi32
+  %bytes = sub i32 %hib, %lob
+  %index0 = lshr i64 %g, 2
+  %index = and i64 %index0, {ENTRIES - 1}
+  %offset = mul i64 %index, {ENTRY_BYTES}
+  %at = getelementptr i8, ptr %table, i64 %offset
+{pointers}
+  br i1 %store, label %write, label %read
+write:
+  store i64 %g, ptr %at
+  store i32 %x, ptr %gx.p
+  store i32 %y, ptr %gy.p
+  store i32 %z, ptr %gz.p
+  store i32 %wave, ptr %w.p
+  store i64 %epoch, ptr %e.p
+  store i32 %waits, ptr %n.p
+  store i32 %bytes, ptr %b.p
+  store i32 %site, ptr %s.p
+  br label %next
+read:
+  %og = load i64, ptr %at
+  %ox = load i32, ptr %gx.p
+  %oy = load i32, ptr %gy.p
+  %oz = load i32, ptr %gz.p
+  %ow = load i32, ptr %w.p
+  %oe = load i64, ptr %e.p
+  %on = load i32, ptr %n.p
+  %ob = load i32, ptr %b.p
+  %os = load i32, ptr %s.p
+  %t0 = icmp eq i64 %og, %g
+  %t1 = icmp eq i32 %ox, %x
+  %t2 = icmp eq i32 %oy, %y
+  %t3 = icmp eq i32 %oz, %z
+  %t4 = icmp ne i32 %ow, %wave
+  %t5 = icmp ult i64 %oe, %epoch
+  %both = and i32 %ob, %bytes
+  %t6 = icmp ne i32 %both, 0
+  %u0 = and i1 %t0, %t1
+  %u1 = and i1 %t2, %t3
+  %u2 = and i1 %t4, %t5
+  %u3 = and i1 %u0, %u1
+  %u4 = and i1 %u2, %t6
+  %published = and i1 %u3, %u4
+  br i1 %published, label %covered, label %next
+covered:
+  ; waits of the other wave up to the barrier that the present epoch began with
+{header("stride", L.STATE_SIZE, "i64")}
+  %apart = sub i32 %ow, %wave
+  %apart64 = sext i32 %apart to i64
+  %distance = mul i64 %apart64, %stride
+  %other = getelementptr i8, ptr %st, i64 %distance
+  %cp = getelementptr i8, ptr %other, i64 {L.STORE_WAITS}
+  %c = load i32, ptr %cp
+  %bp = getelementptr i8, ptr %other, i64 {L.STORE_WAITS_BEFORE}
+  %b = load i32, ptr %bp
+  %lp = getelementptr i8, ptr %other, i64 {L.STORE_WAITS_EPOCH}
+  %le = load i64, ptr %lp
+  %now = icmp eq i64 %le, %epoch
+  %had = select i1 %now, i32 %b, i32 %c
+  %fine = icmp ugt i32 %had, %on
+  br i1 %fine, label %next, label %bad
+bad:
+  %fw = getelementptr i8, ptr %st, i64 {L.FAULT_OTHER_WAVE}
+  store i32 %ow, ptr %fw
+  %fs = getelementptr i8, ptr %st, i64 {L.FAULT_OTHER_SITE}
+  store i32 %os, ptr %fs
+  call void @loom.fault(ptr %st, i32 {L.FAULT_UNCOVERED}, i32 %site, i32 %lane, i64 %g, i32 4)
+  ret void
+next:
+  %again = icmp ult i64 %gn, %end
+  br i1 %again, label %word, label %out
+out:
+  ret void
+}}
+"""
