@@ -30,6 +30,7 @@ from loom.ir import BufferType, IntegerType, Module, Operation, Type, VectorType
 from loom.reference.execution import Geometry, Interpreter, form_of
 from loom.reference.formats import Array, encode
 from loom.reference.launch import evaluate_launch, low_order
+from loom.reference.low_entry import captured_dynamic_lds
 
 if TYPE_CHECKING:
     from loom.device.protocol import Device, DeviceBuffer, Executable, Fault
@@ -383,7 +384,8 @@ def low_geometry(kernel: Operation, workload: Sequence[Array]) -> Geometry:
         count = [int(value.ravel()[0]) for value in workload]
     counts = [*(count or ()), 1, 1, 1][:3]
     sizes = [*size, 1, 1][:3]
-    return Geometry((counts[0], counts[1], counts[2]), (sizes[0], sizes[1], sizes[2]))
+    size_xyz = (sizes[0], sizes[1], sizes[2])
+    return Geometry((counts[0], counts[1], counts[2]), size_xyz, captured_dynamic_lds(kernel))
 
 
 def _result_types(function: Operation) -> list[Type]:

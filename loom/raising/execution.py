@@ -76,7 +76,7 @@ def is_pointer(argument: KernelArgument) -> bool:
 
 
 def match_arguments(
-    info: KernelInfo, buffers: Sequence[TypedBuffer], values: Sequence[ScalarValue]
+    info: KernelInfo, buffers: Sequence[TypedBuffer | NullPointer], values: Sequence[ScalarValue]
 ) -> tuple[Argument, ...]:
     """Give buffers to the pointers and values to the direct arguments, each in order.
 

@@ -10,7 +10,7 @@ import numpy
 from loom.diagnostics import error
 from loom.ir import BufferType, Module, Operation
 from loom.raising.buffers import TypedBuffer
-from loom.raising.execution import ScalarValue
+from loom.raising.execution import NullPointer, ScalarValue
 from loom.reference.execution import DEFAULT_BUDGET, Geometry, Interpreter, TargetFacts, target_facts
 from loom.reference.launch import Memory, evaluate_launch, launch
 from loom.reference.low_entry import static_geometry
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def interpret(
     module: Module,
     kernel: Operation,
-    buffers: Sequence[TypedBuffer],
+    buffers: Sequence[TypedBuffer | NullPointer],
     values: Sequence[ScalarValue],
     workgroups: tuple[int, int, int] | None = None,
     dynamic_lds: int | None = None,
@@ -36,7 +36,7 @@ def interpret(
     Args:
         module: The verified module of the kernel.
         kernel: A ``kernel.def`` or ``low.kernel.def``.
-        buffers: One for each buffer parameter, in order.
+        buffers: One for each buffer parameter, in order; of a null pointer no byte can be touched.
         values: One for each other parameter, in order.
         workgroups: Work-groups along x, y, z; default: what the kernel states.
         dynamic_lds: Bytes of workgroup storage added at launch; default: what the kernel states.
@@ -52,14 +52,19 @@ def interpret(
     if target is not None:
         facts = target_facts(target.processor, target.subgroup_size, facts)
     interpreter = Interpreter(module, dict(config or {}), (), facts, DEFAULT_BUDGET, races, target is not None)
-    memories = [
-        Memory(numpy.frombuffer(bytearray(b.data), numpy.uint8), 0, len(b.data), f"buffer {i}")
-        for i, b in enumerate(buffers)
-    ]
+    memories = [_memory(b, f"buffer {i}") for i, b in enumerate(buffers)]
     arguments = _in_order(kernel, memories, values)
     geometry = _geometry(interpreter, kernel, arguments, workgroups, dynamic_lds)
     launch(interpreter, kernel, (), arguments, geometry)
-    return tuple(b.with_data(m.data.tobytes()) for b, m in zip(buffers, memories, strict=True))
+    return tuple(
+        b.with_data(m.data.tobytes()) for b, m in zip(buffers, memories, strict=True) if isinstance(b, TypedBuffer)
+    )
+
+
+def _memory(buffer: TypedBuffer | NullPointer, name: str) -> Memory:
+    if isinstance(buffer, NullPointer):
+        return Memory(numpy.zeros(0, numpy.uint8), name="null", null=True)
+    return Memory(numpy.frombuffer(bytearray(buffer.data), numpy.uint8), 0, len(buffer.data), name)
 
 
 def _in_order(kernel: Operation, memories: Sequence[Memory], values: Sequence[ScalarValue]) -> list[Any]:
@@ -85,7 +90,7 @@ def _low_order(kernel: Operation, memories: list[Any], scalars: list[Any]) -> li
         behind = next((n for n, kind in enumerate(reversed(kinds)) if kind != "global_buffer"), 0)
         # Compilers append pointers that the kernel never follows.
         missing = min(max(pointers - len(memories), 0), behind)
-        memories += [Memory(numpy.zeros(1, numpy.uint8), 0, 1, "null") for _ in range(missing)]
+        memories += [_memory(NullPointer(), "null") for _ in range(missing)]
         _expect(kernel, "buffers", pointers, len(memories))
         _expect(kernel, "values", len(kinds) - pointers, len(scalars))
     places = (layout.get("resource_parameter_indices"), layout.get("direct_arg_parameter_indices"))

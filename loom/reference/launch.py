@@ -12,6 +12,7 @@ from loom.diagnostics import LoomError, error
 from loom.ir import BufferType, Operation
 from loom.reference.execution import HOST_GEOMETRY, Batch, Frame, Geometry, Interpreter, form_of
 from loom.reference.formats import Array, parse_number
+from loom.reference.low_memory import GLOBAL_BASE
 from loom.reference.memory import Arena
 from loom.reference.values import BufferValue
 
@@ -31,6 +32,8 @@ class Memory:
     size: int = 0
     name: str = ""
     poison: list[Array | None] = field(default_factory=lambda: [None])
+    null: bool = False
+    """A null pointer: address 0, and no byte that could be touched."""
 
 
 Argument = Any
@@ -46,7 +49,11 @@ class _Binding:
         for argument in arguments:
             if isinstance(argument, Memory) and id(argument.data) not in self.places:
                 size = int(argument.data.size)
-                start = self.arena.allocate(size, argument.name, alignment=256)
+                if argument.null:
+                    self.places[id(argument.data)] = (argument.data, -GLOBAL_BASE, argument)
+                    continue
+                start = self.arena.allocate(max(size, 1), argument.name, alignment=256)
+                self.arena.roots[-1].size = size
                 self.arena.data[start : start + size] = argument.data
                 poison = argument.poison[0]
                 if poison is not None:
@@ -61,6 +68,8 @@ class _Binding:
 
     def copy_back(self) -> None:
         for data, start, argument in self.places.values():
+            if argument.null:
+                continue
             data[:] = self.arena.data[start : start + data.size]
             if self.arena.poison is not None:
                 marks = self.arena.poison[start : start + data.size]

@@ -166,7 +166,15 @@ def static_geometry(kernel: Operation) -> Geometry:
         raise error(f"kernel '@{kernel.symbol}' states no workgroup_size", "REFERENCE/009", kernel.location)
     count: Any = kernel.attributes.get("workgroup_count") or (1, 1, 1)
     sizes, counts = [*size, 1, 1][:3], [*count, 1, 1][:3]
-    return Geometry((counts[0], counts[1], counts[2]), (sizes[0], sizes[1], sizes[2]))
+    return Geometry((counts[0], counts[1], counts[2]), (sizes[0], sizes[1], sizes[2]), captured_dynamic_lds(kernel))
+
+
+def captured_dynamic_lds(kernel: Operation) -> int:
+    """Bytes of dynamic LDS that a lifted kernel was captured with; 0 for others."""
+    layout: Any = kernel.attributes.get("abi_layout")
+    resources = layout.get("resources") if isinstance(layout, dict) else None
+    found = resources.get("dynamic_lds", 0) if isinstance(resources, dict) else 0
+    return found if isinstance(found, int) else 0
 
 
 def _scalar_words(value: Any, parameter: Value) -> Words:

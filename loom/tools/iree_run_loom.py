@@ -14,13 +14,16 @@ from loom.tools.compile_reports import add_report_arguments, wants_rows, write_r
 if TYPE_CHECKING:
     from loom.ir import Module, Operation
     from loom.raising.buffers import TypedBuffer
-    from loom.raising.execution import ScalarValue
+    from loom.raising.execution import NullPointer, ScalarValue
     from loom.target.amdgpu.compile import Compilation, CompiledKernel
 
 DESCRIPTION = """Compile one kernel of a Loom module, launch it on buffers given as text, print or check the results.
 
 Buffers are SHAPExTYPE=VALUES (64xf32=0, 4xi32=1,2,3,4) or SHAPExTYPE=@file.npy, one flag a buffer, in binding order.
 With --expected-kernel-buffer the results are compared instead of printed; the exit code is 1 where they differ."""
+
+#: How a pointer that is null is written, and an expectation that is left out; both words are IREE's for both.
+NULL = ("(null)", "(ignored)")
 
 ONE_WORKGROUP = "'@{}' states no workgroup_count: running one workgroup"
 
@@ -53,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="SHAPExTYPE[=VALUES]",
-        help="a buffer, in binding order",
+        help="a buffer, in binding order; (null) for a null pointer",
     )
     parser.add_argument(
         "--kernel-input-value",
@@ -210,13 +213,20 @@ def _text(buffer: TypedBuffer, limit: int) -> str:
     return f"{buffer.type_text}={' '.join(words)}{more}"
 
 
-def _write_results(args: argparse.Namespace, results: Sequence[TypedBuffer], quiet: bool) -> None:
+def _by_binding(args: argparse.Namespace, results: Sequence[TypedBuffer]) -> list[TypedBuffer | None]:
+    """The results in the order of the flags, None for a null pointer."""
+    rest = iter(results)
+    return [None if text in NULL else next(rest) for text in args.buffers]
+
+
+def _write_results(args: argparse.Namespace, results: Sequence[TypedBuffer | None], quiet: bool) -> None:
     """Print buffers, or write them to the files of ``--output``."""
     files = [word for word in args.output if word.startswith("@")]
     texts = [word for word in args.output if not word.startswith("@")]
-    if len(files) > len(results):
-        raise error(f"{len(files)} output files for {len(results)} buffers", "TOOL/001")
-    for name, buffer in zip(files, results, strict=False):
+    real = [buffer for buffer in results if buffer is not None]
+    if len(files) > len(real):
+        raise error(f"{len(files)} output files for {len(real)} buffers", "TOOL/001")
+    for name, buffer in zip(files, real, strict=False):
         import io
 
         import numpy
@@ -225,12 +235,13 @@ def _write_results(args: argparse.Namespace, results: Sequence[TypedBuffer], qui
         numpy.save(stream, buffer.storage().reshape(buffer.shape))
         write_output(name[1:], stream.getvalue())
     if texts or not (files or quiet):
-        lines = [f"binding[{i}]: {_text(b, args.output_max_element_count)}\n" for i, b in enumerate(results)]
+        limit = args.output_max_element_count
+        lines = [f"binding[{i}]: {'(null)' if b is None else _text(b, limit)}\n" for i, b in enumerate(results)]
         for name in texts or ["-"]:
             write_output(name, "".join(lines))
 
 
-def _compare(args: argparse.Namespace, results: Sequence[TypedBuffer]) -> int:
+def _compare(args: argparse.Namespace, results: Sequence[TypedBuffer | None]) -> int:
     """Check the expected buffers; print the first differing elements of each that differs."""
     from loom.raising.buffers import compare_buffers, parse_buffer
 
@@ -243,8 +254,12 @@ def _compare(args: argparse.Namespace, results: Sequence[TypedBuffer]) -> int:
     atol, rtol = _tolerance(args.tolerance)
     failed = 0
     for position, (text, actual) in enumerate(zip(args.expected, results, strict=True)):
-        if text == "(ignored)":
+        if text in NULL:
             continue
+        if actual is None:
+            raise error(
+                f"buffer {position} is a null pointer: nothing can be expected of it", "TOOL/001", hint="(null)"
+            )
         expected = parse_buffer(text, "--expected-kernel-buffer")
         found = compare_buffers(actual, expected, atol, rtol)
         if found.passed:
@@ -268,10 +283,9 @@ def _execute(
     args: argparse.Namespace, compilation: Compilation, kernel: CompiledKernel, prepared: bool
 ) -> Sequence[TypedBuffer]:
     from loom.device.registry import open_device, resolve_device
-    from loom.raising.buffers import parse_buffer
     from loom.raising.execution import execute, match_arguments, parse_scalar, require_completed
 
-    buffers = [parse_buffer(text, "--kernel-input-buffer") for text in args.buffers]
+    buffers = _given_buffers(args)
     values: list[ScalarValue] = [parse_scalar(text, "--kernel-input-value") for text in args.values]
     workgroups, size = _geometry(args, kernel, prepared)
     options: dict[str, Any] = {}
@@ -289,9 +303,16 @@ def _execute(
     return execution.buffers
 
 
+def _given_buffers(args: argparse.Namespace) -> list[TypedBuffer | NullPointer]:
+    """The buffers of the command line, null pointers among them."""
+    from loom.raising.buffers import parse_buffer
+    from loom.raising.execution import NullPointer
+
+    return [NullPointer() if text in NULL else parse_buffer(text, "--kernel-input-buffer") for text in args.buffers]
+
+
 def _interpret(args: argparse.Namespace, module: Module, kernel: Operation) -> Sequence[TypedBuffer]:
     """Run on the NumPy interpreter, which takes the module as it is written."""
-    from loom.raising.buffers import parse_buffer
     from loom.raising.execution import parse_scalar
     from loom.raising.interpret import interpret
     from loom.tools.options import read_config
@@ -309,7 +330,7 @@ def _interpret(args: argparse.Namespace, module: Module, kernel: Operation) -> S
     return interpret(
         module,
         kernel,
-        [parse_buffer(text, "--kernel-input-buffer") for text in args.buffers],
+        _given_buffers(args),
         [parse_scalar(text, "--kernel-input-value") for text in args.values],
         None if args.workgroup_count is None else _triple(args.workgroup_count, "--workgroup-count"),
         args.dynamic_lds,
@@ -345,7 +366,7 @@ def run(argv: Sequence[str]) -> int:
     kernel = _find_kernel(module, args.root)
     if _device_name(args) == "reference":
         write_reports([], args)
-        results = _interpret(args, module, kernel)
+        results = _by_binding(args, _interpret(args, module, kernel))
         _write_results(args, results, quiet=bool(args.expected))
         return _compare(args, results) if args.expected else int(ExitCode.SUCCESS)
     compilation, compiled = compile_kernel(args, module, kernel)
@@ -355,7 +376,8 @@ def run(argv: Sequence[str]) -> int:
         write_output(args.emit_target_artifact, compilation.code_object)
     if args.emit_only:
         return int(ExitCode.SUCCESS)
-    results = _execute(args, compilation, compiled, prepared=kernel.name == "low.kernel.def")
+    executed = _execute(args, compilation, compiled, prepared=kernel.name == "low.kernel.def")
+    results = _by_binding(args, executed)
     _write_results(args, results, quiet=bool(args.expected))
     return _compare(args, results) if args.expected else int(ExitCode.SUCCESS)
 

@@ -288,7 +288,9 @@ SCALE = (
 def test_the_reference_device_interprets_source(tmp_path, monkeypatch, capsys):
     path = tmp_path / "scale.loom"
     # A workload value with the name of an argument is that argument: two workgroups.
-    path.write_text(SOURCE.replace("SIGNATURE", "%count: index, %factor: f32, %data: buffer").replace("%size", "%count"))
+    path.write_text(
+        SOURCE.replace("SIGNATURE", "%count: index, %factor: f32, %data: buffer").replace("%size", "%count")
+    )
     code, out, _ = call(monkeypatch, capsys, str(path), *SCALE)
     assert (code, out) == (0, f"binding[0]: 100xf32={' '.join(['1.5'] * 100)}\n")
     code, out, _ = call(monkeypatch, capsys, str(path), *SCALE, "--expected-kernel-buffer=100xf32=1")
@@ -334,3 +336,52 @@ def test_the_race_sanitizer_watches_workgroup_memory(tmp_path: Path, capfd: pyte
     assert run_tool(run, flags) == 0
     assert run_tool(run, [*flags, "--sanitizer=race"]) == 1
     assert "race" in capfd.readouterr().err
+
+
+# --- null pointers ----------------------------------------------------------------------------------------------------
+
+SOFTMAX = Path(__file__).resolve().parents[2] / "workloads" / "softmax" / "oracle.loom"
+NULLS = ("--kernel-input-buffer=(null)", "--kernel-input-buffer=(ignored)")
+SCALARS = ("--kernel-input-value=i32=1000", "--kernel-input-value=i32=1024")
+
+
+@pytest.fixture
+def softmax(tmp_path):
+    """Files of four rows and of their softmax over 1,000 columns; what lies behind stays -1."""
+    rows = np.random.default_rng(3).normal(size=(4, 1024)).astype(np.float32)
+    powers = np.exp(rows[:, :1000].astype(np.float64) - rows[:, :1000].max(1, keepdims=True))
+    expected = np.full((4, 1024), -1, np.float32)
+    expected[:, :1000] = powers / powers.sum(1, keepdims=True)
+    np.save(tmp_path / "x.npy", rows)
+    np.save(tmp_path / "y.npy", expected)
+    return tmp_path
+
+
+@pytest.mark.parametrize("device", ["amdgpu-sim", "reference"])
+def test_an_oracle_with_null_pointers(monkeypatch, capsys, softmax, device):
+    arguments = (
+        str(SOFTMAX), f"--device={device}", "--pipeline=none", "--workgroup-count=4", *SCALARS,
+        f"--kernel-input-buffer=4x1024xf32=@{softmax / 'x.npy'}", "--kernel-input-buffer=4x1024xf32=-1", *NULLS,
+    )  # fmt: skip
+    checks = (
+        "--expected-kernel-buffer=(ignored)", f"--expected-kernel-buffer=4x1024xf32=@{softmax / 'y.npy'}",
+        "--expected-kernel-buffer=(null)", "--expected-kernel-buffer-tolerance=1e-9,5e-6",
+    )  # fmt: skip
+    code, out, _ = call(monkeypatch, capsys, *arguments, *checks, "--expected-kernel-buffer=(null)")
+    assert (code, out.startswith("SUCCESS")) == (0, True)
+    code, out, _ = call(monkeypatch, capsys, *arguments, "--output-max-element-count=1")
+    assert [line.split("=")[0] for line in out.splitlines()] == [
+        "binding[0]: 4x1024xf32", "binding[1]: 4x1024xf32", "binding[2]: (null)", "binding[3]: (null)",
+    ]  # fmt: skip
+    code, _, err = call(monkeypatch, capsys, *arguments, *checks, "--expected-kernel-buffer=4xi32=0")
+    assert code == 2 and "buffer 3 is a null pointer" in err
+
+
+@pytest.mark.parametrize(("device", "message"), [("amdgpu-sim", "faulted"), ("reference", "are outside")])
+def test_a_null_pointer_that_is_followed(monkeypatch, capsys, device, message):
+    code, _, err = call(
+        monkeypatch, capsys, str(SOFTMAX), f"--device={device}", "--pipeline=none", "--workgroup-count=1", *SCALARS,
+        "--kernel-input-buffer=(null)", "--kernel-input-buffer=1x1024xf32=-1", *NULLS,
+    )  # fmt: skip
+    assert code == 1
+    assert message in err
