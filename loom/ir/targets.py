@@ -117,6 +117,10 @@ class DescriptorSet(Protocol):
         """All asm mnemonics, for suggestions."""
         ...
 
+    def elsewhere(self, mnemonic: str) -> str | None:
+        """Say where an instruction exists that the set does not have, as a hint; None where nothing is known."""
+        ...
+
     def live_ins(self) -> Iterable[str]:
         """Keys that ``low.live_in`` accepts; a mapping also gives their register class and unit count."""
         ...

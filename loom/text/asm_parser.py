@@ -112,7 +112,7 @@ class AsmReader:
             p.fail(
                 "PARSE/014",
                 f"{self.descriptors.name} has no instruction {p.shown()}",
-                hint=did_you_mean(mnemonic, self.descriptors.mnemonics()),
+                hint=self.descriptors.elsewhere(mnemonic) or did_you_mean(mnemonic, self.descriptors.mnemonics()),
             )
         p.i += 1
         operands: list[Value] = []

@@ -73,6 +73,9 @@ class LowCore:
     def mnemonics(self) -> Iterable[str]:
         return [d.mnemonic for d in DESCRIPTORS if d.mnemonic is not None]
 
+    def elsewhere(self, mnemonic: str) -> str | None:
+        return None
+
     def live_ins(self) -> Iterable[str]:
         return ["test.lane", "test.group", "test.workitem_id.packed", "test.workitem_id.x"]
 

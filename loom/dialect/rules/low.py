@@ -243,7 +243,7 @@ def low_op(op: Operation, report: Report) -> None:
         report(
             "LOW/002",
             f"{found.name} has no instruction '{key}'",
-            did_you_mean(key.partition(".")[2], found.mnemonics()),
+            found.elsewhere(key.partition(".")[2]) or did_you_mean(key.partition(".")[2], found.mnemonics()),
         )
         return
     listed = found.by_mnemonic(descriptor.mnemonic) if descriptor.mnemonic is not None else None

@@ -32,6 +32,7 @@ from loom.raising.lift.units import (
     type_units,
     units_in,
 )
+from loom.target.amdgpu.descriptor_set.variants import LOAD_LDS
 from loom.target.amdgpu.machine import BranchTarget, Immediate, Inline, Literal, MachineInstruction, Register
 
 Located = tuple[Value, int]
@@ -326,8 +327,12 @@ class BodyBuilder:
         key = instruction.row.mnemonic
         if instruction.y is not None:
             key = f"{key}.{instruction.y.row.mnemonic}"
-        attributes: dict[str, Attribute] = {"key": self._key(key)}
         immediates = self.immediates(instruction)
+        if immediates.pop("lds", 0):
+            # The result goes to LDS: a name of its own in Low.
+            key = LOAD_LDS + key.removeprefix("buffer_load_")
+            del immediates["vdata"]
+        attributes: dict[str, Attribute] = {"key": self._key(key)}
         if immediates:
             attributes["immediates"] = immediates
         if instruction.form and instruction.form != instruction.row.encodings[0].form:

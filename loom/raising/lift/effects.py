@@ -171,6 +171,8 @@ class EffectAnalyzer:
                     if keeps or operand.half is not None or slot.type in _SIXTEEN_BIT:
                         effects.kept.append(access)
                     effects.vector_defs.append(access)
+        if instruction.modifiers.get("lds"):
+            state_uses = [*state_uses, (M0, 1)]  # the address in LDS
         for unit, count in state_uses:
             mask = mask_of(unit, count)
             if not explicit_use & mask:

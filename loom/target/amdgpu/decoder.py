@@ -16,12 +16,12 @@ shared, instructions are not.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from loom.diagnostics import LoomError, error
 from loom.target.amdgpu.encoding.compiled import CompiledEncoding, CompiledSet, compiled
+from loom.target.amdgpu.encoding.legality import LEGAL_VALUES, processors_of_modifier
 from loom.target.amdgpu.encoding.value_lists import LITERAL_MARK
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import (
@@ -125,10 +125,17 @@ class Decoder:
         modifiers: dict[str, int] = {}
         if (word ^ encoding.default_bits) & encoding.modifier_mask:
             found = decode_modifiers(encoding, word, operands)
-            if found is None:
+            if found is None or not self._available(encoding, found):
                 return None
             modifiers = found
         return (encoding.row, encoding.form, tuple(operands), modifiers, difference & encoding.dont_care, size, None)
+
+    def _available(self, encoding: CompiledEncoding, modifiers: dict[str, int]) -> bool:
+        """Whether the processor has these modifiers of an instruction that it has."""
+        return all(
+            self.target.name in (processors_of_modifier(encoding.row.mnemonic, name) or (self.target.name,))
+            for name in modifiers
+        )
 
     def _pair(self, x: CompiledEncoding, word: int, head: bytes) -> Decoded | None:
         y = self.set.resolve("VOPDY", word >> 17 & 31)
@@ -192,27 +199,6 @@ def decode_modifiers(encoding: CompiledEncoding, word: int, operands: list[Opera
                 return None
             modifiers[name] = value
     return modifiers
-
-
-def _legal_dpp(value: int, encoding: CompiledEncoding) -> bool:
-    if value <= 0xFF:
-        return True
-    gfx9 = encoding.generation == "gfx9.4"
-    if gfx9:
-        shifts = 0x101 <= value <= 0x10F or 0x111 <= value <= 0x11F or 0x121 <= value <= 0x12F
-        return shifts or value in (0x130, 0x134, 0x138, 0x13C, 0x140, 0x141, 0x142, 0x143) or 0x150 <= value <= 0x15F
-    shifts = 0x101 <= value <= 0x10F or 0x111 <= value <= 0x11F or 0x121 <= value <= 0x12F
-    return shifts or value in (0x140, 0x141) or 0x150 <= value <= 0x16F
-
-
-LEGAL_VALUES: dict[str, Callable[[int, CompiledEncoding], bool]] = {
-    "dpp_ctrl": _legal_dpp,
-    "dst_sel": lambda value, _: value <= 6,
-    "src0_sel": lambda value, _: value <= 6,
-    "src1_sel": lambda value, _: value <= 6,
-    "dst_unused": lambda value, _: value <= 2,
-}
-"""For modifiers with holes in their range: whether a value is legal."""
 
 
 @lru_cache(maxsize=32)

@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from loom.diagnostics import error
-from loom.target.amdgpu.decoder import LEGAL_VALUES
 from loom.target.amdgpu.encoding.compiled import CompiledEncoding, CompiledSet, compiled
 from loom.target.amdgpu.encoding.conditional import MATRIX_UNITS
+from loom.target.amdgpu.encoding.legality import LEGAL_VALUES, processors_of_modifier
 from loom.target.amdgpu.encoding.refusals import CannotEncode, describe_refusal
 from loom.target.amdgpu.encoding.value_lists import LITERAL_MARK
 from loom.target.amdgpu.instruction import Encoding
@@ -319,6 +319,13 @@ class Encoder:
                 label = encoding.row.mnemonic + encoding.encoding.suffix
                 raise _Refused("ENCODE/002", f"{label} has no modifier '{name}' in this encoding")
             field, modifier = entry
+            only = processors_of_modifier(encoding.row.mnemonic, name)
+            if value and only is not None and self.target.name not in only:
+                raise _Refused(
+                    "ENCODE/005",
+                    f"'{name}' of {encoding.row.mnemonic} is not available on {self.target.name}; "
+                    f"it is on {', '.join(only)}",
+                )
             low = -(1 << (modifier.width - 1)) if modifier.signed else 0
             high = (1 << (modifier.width - 1)) - 1 if modifier.signed else (1 << modifier.width) - 1
             if not low <= value <= high:

@@ -9,6 +9,7 @@ from loom.diagnostics import LoomError
 from loom.target.amdgpu.encoder import Encoder
 from loom.target.amdgpu.encoding.compiled import CompiledEncoding, CompiledSet
 from loom.target.amdgpu.encoding.conditional import MATRIX_UNITS
+from loom.target.amdgpu.encoding.legality import processors_of_modifier
 from loom.target.amdgpu.encoding.value_lists import LITERAL_MARK, vector_list
 from loom.target.amdgpu.instruction import ModifierField
 from loom.target.amdgpu.machine import OFF, BranchTarget, Immediate, Literal, MachineInstruction, Operand, Register
@@ -54,6 +55,9 @@ class Generator:
         modifiers = {}
         if encoding.form != "vopd":
             for modifier in (m for _, _, m in encoding.modifiers):
+                only = processors_of_modifier(encoding.row.mnemonic, modifier.name)
+                if only is not None and self.processor not in only:
+                    continue
                 if self.random.random() < 0.5:
                     value = self._modifier(encoding, modifier, operands)
                     if encoding.row.mnemonic == "ds_swizzle_b32" and modifier.name == "offset" and value & 0x8000:

@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 
 from loom.target.amdgpu import tables
+from loom.target.amdgpu.assembler import parse_instruction
+from loom.target.amdgpu.decoder import decode_instruction
+from loom.target.amdgpu.encoder import encode_instruction
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.processors import of_generation
 from loom.target.amdgpu.tables import FILES, table
@@ -172,3 +175,22 @@ def test_table_loads_in_a_tenth_of_a_second() -> None:
         type(table("gfx11"))("gfx11")
         best = min(best, time.perf_counter() - started)
     assert best < 0.1
+
+
+#: Printed and encoded by llvm-mc-22 for gfx1201.
+PREFETCHES = {
+    "s_buffer_prefetch_data s[4:7], 0x18, s8, 5": "42e104f418000010",
+    "s_prefetch_data s[4:5], 0x18, null, 5": "42c104f4180000f8",
+    "s_prefetch_data s[4:5], 0x18, vcc_lo, 5": "42c104f4180000d4",
+    "s_prefetch_data s[4:5], 0x18, m0, 5": "42c104f4180000fa",
+    "s_prefetch_inst s[4:5], 0x18, s8, 31": "c28704f418000010",
+    "s_prefetch_data_pc_rel 0x18, s8, 5": "400105f418000010",
+}
+
+
+@pytest.mark.parametrize("text", list(PREFETCHES))
+def test_a_prefetch_takes_its_offset_from_any_scalar_register(text: str) -> None:
+    """The constant offset stands between the operands of LLVM's text and is no slot."""
+    code = bytes.fromhex(PREFETCHES[text])
+    assert str(decode_instruction(code, 0, "gfx1201", 32)) == text
+    assert encode_instruction(parse_instruction(text, "gfx1201"), "gfx1201") == code

@@ -12,6 +12,7 @@ Two spellings lead to one row:
     variants    what the suffixes of the reference form mean
     constants   numbers in the text as operands of the machine
     resolution  ``low.op`` to rows with constants in place, in either form
+    unknown     where an instruction exists that a set does not have
     describe    a row as parser and verifier see it
     sets        the sets themselves, one for a generation
 """

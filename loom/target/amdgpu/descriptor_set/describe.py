@@ -70,7 +70,12 @@ def describe(name: str, row: InstructionRow, variant: Variant | None, with_row: 
     results += _state_results(row, variant, asm, name)
     operands += _state_operands(row, variant, asm)
     immediates += _named_immediates(variant, asm)
-    immediates += [DescriptorImmediate(m.name, m.width, m.signed, default=m.default) for m in row.modifiers]
+    implied = {modifier for modifier, _ in variant.modifiers} if variant is not None else set()
+    immediates += [
+        DescriptorImmediate(m.name, m.width, m.signed, default=m.default)
+        for m in row.modifiers
+        if m.name != "lds" and m.name not in implied  # loads into LDS have mnemonics of their own
+    ]
     if not asm:
         immediates += _table_immediates(row, {i.name for i in immediates})
         if row.mnemonic.startswith("s_barrier"):
@@ -173,7 +178,8 @@ def _state_operands(row: InstructionRow, variant: Variant | None, asm: bool) -> 
     return [
         DescriptorOperand(state, (f"amdgpu.{state}",), 1, None, True, True)
         for state in ("scc", "vcc", "m0", "exec")
-        if state in row.implicit_uses and (not asm or state in shown)
+        if (state in row.implicit_uses or (state == "m0" and variant is not None and state in variant.state_uses))
+        and (not asm or state in shown)
     ]
 
 
@@ -188,7 +194,10 @@ def _named_immediates(variant: Variant | None, asm: bool) -> list[DescriptorImme
         default = _NOT_WAITED.get(name) if how == "wait" else None
         if not asm and default is None:
             default = 0
-        found.append(DescriptorImmediate(name, 32, True, default=default, positional=variant.positional))  # type: ignore[union-attr]
+        bits = 1 if how.startswith("bit") else 32
+        if bits == 1:
+            default = 0
+        found.append(DescriptorImmediate(name, bits, True, default=default, positional=variant.positional))  # type: ignore[union-attr]
     return found
 
 
@@ -204,7 +213,10 @@ _ORDERING = ("s_barrier", "s_wait", "s_sendmsg", "s_sleep", "s_nop", "s_setprio"
 
 
 def _effects(row: InstructionRow, variant: Variant | None) -> frozenset[str]:
-    effects = set(_MEMORY_EFFECTS.get(row.memory.kind, ()) if row.memory is not None else ())
+    kind = row.memory.kind if row.memory is not None else ""
+    if variant is not None and ("lds", 1) in variant.modifiers:
+        kind = "load_lds"
+    effects = set(_MEMORY_EFFECTS.get(kind, ()))
     if row.issue_class == "branch":
         effects.add("control")
     if row.mnemonic.startswith(_ORDERING):

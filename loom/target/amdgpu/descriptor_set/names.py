@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from functools import cache
 
-from loom.diagnostics import Location, LoomError, error
 from loom.target.amdgpu.instruction import InstructionRow
-from loom.target.amdgpu.tables import find_row, table
+from loom.target.amdgpu.tables import find_row
 
 #: Older spellings that rewrite word by word: (pattern, replacement), applied in order.
 _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -143,10 +141,3 @@ def row_of(generation: str, name: str) -> InstructionRow | None:
 def listed(generation: str, mnemonic: str) -> str:
     """The mnemonic as it is printed: the reference's where it lists another than LLVM's."""
     return _LISTED.get(mnemonic, mnemonic) if generation != "gfx9.4" else mnemonic
-
-
-def unknown_instruction(generation: str, name: str, location: Location | None) -> LoomError:
-    """The error for a key that no row answers to, with the nearest names."""
-    near = difflib.get_close_matches(name, table(generation).mnemonics(), 3)
-    hint = "nearest: " + ", ".join(near) if near else None
-    return error(f"{generation} has no instruction '{name}'", "BACKEND/021", location, hint=hint)

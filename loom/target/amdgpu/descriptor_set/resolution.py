@@ -8,7 +8,8 @@ from typing import Any
 
 from loom.diagnostics import Location, error
 from loom.target.amdgpu.descriptor_set.constants import reference_constant, table_constant
-from loom.target.amdgpu.descriptor_set.names import row_of, unknown_instruction
+from loom.target.amdgpu.descriptor_set.names import row_of
+from loom.target.amdgpu.descriptor_set.unknown import unknown_instruction
 from loom.target.amdgpu.descriptor_set.variants import Variant, variant_of
 from loom.target.amdgpu.immediates import waitcnt_value
 from loom.target.amdgpu.instruction import InstructionRow
@@ -46,6 +47,10 @@ META = frozenset(
         "key", "form", "raw", "alias", "invariant", "volatile", "memory", "message", "literal", "immediates", "ties",
     )
 )  # fmt: skip
+
+
+#: Positions of immediates that are single bits of a modifier.
+_BITS = {"bit": 0, "bit1": 1}
 
 
 def resolve(
@@ -163,6 +168,9 @@ def _reference_form(
         if found is not None:
             if found[2] == "wait":
                 waits[name] = int(value)
+                continue
+            if found[2] in _BITS:
+                half.modifiers[found[1]] = half.modifiers.get(found[1], 0) | int(value) << _BITS[found[2]]
                 continue
             index = row.slot_index(found[1])
             half.fixed[index] = reference_constant(value, found[2], location)

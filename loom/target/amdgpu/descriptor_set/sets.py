@@ -9,6 +9,7 @@ from loom.ir.targets import Descriptor, RegisterClass
 from loom.target.amdgpu.abi import LIVE_IN_CLASSES
 from loom.target.amdgpu.descriptor_set.describe import describe, describe_buffer_descriptor, describe_dual
 from loom.target.amdgpu.descriptor_set.names import row_of
+from loom.target.amdgpu.descriptor_set.unknown import elsewhere
 from loom.target.amdgpu.descriptor_set.variants import spelling_of, variant_of
 from loom.target.amdgpu.tables import table
 
@@ -75,6 +76,10 @@ class AmdgpuDescriptorSet:
     def mnemonics(self) -> Iterable[str]:
         """All mnemonics of the table, for suggestions."""
         return list(table(self._generation).mnemonics())
+
+    def elsewhere(self, mnemonic: str) -> str | None:
+        """Where an instruction exists that this set does not have; see :class:`loom.ir.targets.DescriptorSet`."""
+        return elsewhere(self._generation, mnemonic)
 
     def live_ins(self) -> Mapping[str, tuple[str, int]]:
         """Keys that ``low.live_in`` accepts, with the register class and unit count in which they arrive."""

@@ -20,7 +20,8 @@ class Variant:
     Attributes:
         row: Its row.
         immediates: Immediate name to (slot, how): ``lit`` a literal, ``inline`` an inline constant, ``any``
-            whichever fits, ``field``.
+            whichever fits, ``field`` a number, ``wait`` a counter of ``simm16``, ``bit`` the lowest bit of a modifier
+            and ``bit1`` the one above it.
         fixed: Slots with a constant of their own.
         modifiers: Modifiers that the name implies.
         form: Encoding form that the name implies.
@@ -114,11 +115,20 @@ def _acc_zero(row: InstructionRow) -> Variant | None:
     return Variant(row, fixed=(("src2", Inline(128)),)) if _has(row, "src2") else None
 
 
-def _form(form: str) -> Make:
-    def make(row: InstructionRow) -> Variant | None:
-        return Variant(row, form=form, positional=False) if row.encoding(form) is not None else None
+def _dpp16(row: InstructionRow) -> Variant | None:
+    return Variant(row, form="dpp16", positional=False) if row.encoding("dpp16") is not None else None
 
-    return make
+
+#: Sign extension of a source: one bit a source in one modifier.
+_SIGN_EXTENSIONS = (("src0_sext", "sext", "bit"), ("src1_sext", "sext", "bit1"))
+
+
+def _sdwa(row: InstructionRow) -> Variant | None:
+    encoding = row.encoding("sdwa")
+    if encoding is None:
+        return None
+    bits = max((m.width for m in encoding.modifiers if m.name == "sext"), default=0)
+    return Variant(row, _SIGN_EXTENSIONS[:bits], form="sdwa", positional=False)
 
 
 def _exec_write(row: InstructionRow) -> Variant | None:
@@ -139,6 +149,15 @@ def _exec_xor(row: InstructionRow) -> Variant | None:
     )
 
 
+def _shared_base(row: InstructionRow) -> Variant | None:
+    """The start of the LDS aperture."""
+    return Variant(row, fixed=((_source(row, 0), Register("shared_base")),))
+
+
+def _prefetch(row: InstructionRow) -> Variant:
+    return Variant(row, (("count", "sdata", "field"),), positional=False)
+
+
 def _identity(row: InstructionRow) -> Variant | None:
     return Variant(row)
 
@@ -151,6 +170,7 @@ _SUFFIXES: tuple[tuple[re.Pattern[str], Make], ...] = tuple(
         (r"(s_mov_b(?:32|64))_exec_read", _exec_read),
         (r"(s_mov_b(?:32|64))_exec", _exec_write),
         (r"(s_xor_b(?:32|64))_exec", _exec_xor),
+        (r"(s_mov_b64)_shared_base", _shared_base),
         (r"(v_cndmask_b32)_src0_lit_src1_inline", _pair((0, "imm32", "lit"), (1, "true_value", "inline"))),
         (r"(v_cndmask_b32)_src1_lit_src0_inline", _pair((1, "imm32", "lit"), (0, "false_value", "inline"))),
         (r"(v_cndmask_b32)_src0_inline", _imm(0, "inline", "false_value", False)),
@@ -168,8 +188,8 @@ _SUFFIXES: tuple[tuple[re.Pattern[str], Make], ...] = tuple(
         (r"(\w+)_lit", _imm(0, "lit")),
         (r"(\w+)_copy", _identity),
         (r"(\w+)_acc_zero", _acc_zero),
-        (r"(\w+)_dpp16", _form("dpp16")),
-        (r"(\w+)_sdwa", _form("sdwa")),
+        (r"(\w+)_dpp16", _dpp16),
+        (r"(\w+)_sdwa", _sdwa),
         (r"(\w+?)(?:_rtn)?_saddr", _saddr),
         (r"(\w+?)(?:_rtn)?_vaddr", _vaddr),
         (r"(\w+)_offset_only", _offset_only),
@@ -207,6 +227,7 @@ _PLAIN: tuple[tuple[re.Pattern[str], Make], ...] = tuple(
         (r"s_waitcnt", _waits("vmcnt", "lgkmcnt", "expcnt")),
         (r"s_waitcnt_(?:vscnt|vmcnt|lgkmcnt|expcnt|depctr)", _field),
         (r"s_wait_\w+cnt", _field),
+        (r"s_(?:buffer_)?prefetch_\w+", _prefetch),
     )
 )
 
@@ -229,6 +250,8 @@ def variant_of(generation: str, name: str) -> Variant | None:
         for pattern, make in _PLAIN:
             if pattern.fullmatch(direct.mnemonic):
                 return make(direct)
+    if direct is None and name.startswith(LOAD_LDS):
+        return _into_lds(generation, name)
     if direct is None and name in _DOTS:
         mnemonic, signs = _DOTS[name]
         row = find_row(generation, mnemonic)
@@ -236,6 +259,30 @@ def variant_of(generation: str, name: str) -> Variant | None:
             return Variant(row, modifiers=(("neg_lo", signs),))
     made = _suffixed(generation, name)
     return _returning(made[0], name) if made is not None else None
+
+
+LOAD_LDS = "buffer_load_lds_"
+"""Prefix of the buffer loads whose data goes to LDS, at the address in M0, and to no register. LLVM writes the plain
+mnemonic with ``lds`` behind it."""
+
+
+def _plain_load(name: str) -> str:
+    return "buffer_load_" + name.removeprefix(LOAD_LDS)
+
+
+def _into_lds(generation: str, name: str) -> Variant | None:
+    plain = _plain_load(name)
+    row = row_of(generation, plain)
+    found = Variant(row) if row is not None else variant_of(generation, plain)
+    if found is None or not any(modifier.name == "lds" for modifier in found.row.modifiers):
+        return None
+    return replace(
+        found,
+        fixed=(*found.fixed, ("vdata", OFF)),
+        modifiers=(*found.modifiers, ("lds", 1)),
+        positional=False,
+        state_uses=("m0",),
+    )
 
 
 def _suffixed(generation: str, name: str) -> tuple[Variant, str] | None:
@@ -258,6 +305,9 @@ def spelling_of(generation: str, name: str) -> tuple[str, str]:
     row = row_of(generation, name)
     if row is not None:
         return row.mnemonic, listed(generation, row.mnemonic)
+    if name.startswith(LOAD_LDS) and variant_of(generation, name) is not None:
+        key, mnemonic = spelling_of(generation, _plain_load(name))
+        return LOAD_LDS + key.removeprefix("buffer_load_"), LOAD_LDS + mnemonic.removeprefix("buffer_load_")
     dot = _DOTS.get(name, ("", 0))[0]
     if dot and name.startswith(dot):
         return f"{dot}.{name[len(dot) + 1 :]}", name

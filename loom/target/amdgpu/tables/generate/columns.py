@@ -59,7 +59,7 @@ _ACCUMULATES = re.compile(
 def role(mnemonic: str, slot: str) -> str:
     """Role of an operand slot."""
     if slot in ("vdst", "sdst", "sdata"):
-        if mnemonic.startswith(("s_store", "s_buffer_store", "s_scratch_store")):
+        if mnemonic.startswith(("s_store", "s_buffer_store", "s_scratch_store", "s_prefetch", "s_buffer_prefetch")):
             return "use"
         if re.match(r"^s_cmpk_|^s_setreg|^s_waitcnt_", mnemonic):
             return "use"

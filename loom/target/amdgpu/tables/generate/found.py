@@ -44,7 +44,10 @@ BASE_IMM16 = 0x0123
 
 @dataclass
 class Found:
-    """One encoding as LLVM knows it."""
+    """One encoding as LLVM knows it.
+
+    ``positions`` says for every slot which of the text's ``operands`` it is: a constant offset is one that is no slot.
+    """
 
     format: Format
     opcode: int
@@ -58,6 +61,7 @@ class Found:
     processor: str
     assembled: int = -1
     slot_fields: list[str] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
     codecs: list[str] = field(default_factory=list)
     modifiers: dict[str, int] = field(default_factory=dict)
     dont_care: int = 0

@@ -46,7 +46,7 @@ def assign_slots(found: Found) -> None:
     form = found.format
     registers = {name: _expected(found, name) for name, fld in form.fields.items() if not fld.is_modifier}
     used: set[str] = set()
-    for token in found.operands:
+    for position, token in enumerate(found.operands):
         register = register_of(token)
         name = ""
         codec = ""
@@ -88,6 +88,7 @@ def assign_slots(found: Found) -> None:
         if name:
             used.add(name)
         found.slot_fields.append(name)
+        found.positions.append(position)
         found.codecs.append(codec)
 
 

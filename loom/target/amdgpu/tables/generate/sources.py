@@ -99,14 +99,15 @@ def _accepts(found: Found, slot: int, code: int, text: str, generation: str) -> 
     mnemonic, operands, _ = llvm.split(text)
     if strip_suffix(mnemonic, found.format)[0] != found.mnemonic or len(operands) != len(found.operands):
         return False
+    position = found.positions[slot]
     if not found.format.name.startswith("SMEM") and any(
-        operands[i] != found.operands[i] for i in range(len(operands)) if i != slot
+        operands[i] != found.operands[i] for i in range(len(operands)) if i != position
     ):
         return False
-    if code >= 128 or slot >= len(operands):
+    if code >= 128:
         return True
-    token = operands[slot]
-    units = _token_units(found.operands[slot])
+    token = operands[position]
+    units = _token_units(found.operands[position])
     return token == _scalar_name(code, units, generation)
 
 
