@@ -422,7 +422,7 @@ FLOAT_PREDICATES: dict[str, Callable[[float, float], bool]] = {
     "une": lambda a, b: a != b,
     "uno": lambda a, b: a != a or b != b,
 }
-CLOSE = {"f16": "0.002", "bf16": "0.02", "f32": "0.000001", "f64": "0.00000000000001"}
+CLOSE = {kind: f"{bound:.17g}" for kind, bound in {"f16": 0.002, "bf16": 0.02, "f32": 1e-6, "f64": 1e-14}.items()}
 
 
 def expected_exact(kind: str, op: str, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:

@@ -38,6 +38,28 @@ def test_older_spellings_print_as_the_newest(path: Path) -> None:
     assert loom.print_module(module) == path.read_text(encoding="utf-8")
 
 
+ROOT = CORPUS.parents[1]
+#: Every other program of the repository: sources of workloads and benchmarks, generated oracles, checked programs.
+KEPT = sorted(
+    path for folder in ("benchmarks", "workloads", "tests/corpus/checks") for path in (ROOT / folder).rglob("*.loom")
+)
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_kept_program_is_canonical(path: Path) -> None:
+    """``loom-format --check`` has nothing to say of it."""
+    text = path.read_text(encoding="utf-8")
+    module = loom.parse(text, path.name)
+    loom.verify(module)
+    assert loom.print_module(module) == text
+
+
+def test_no_program_is_left_out() -> None:
+    ours = {CORPUS / "invalid", CORPUS / "older", *(path.parent for path in [*KEPT, *VALID])}
+    folders = ("benchmarks", "docs", "loom", "tests", "workflow", "workloads")
+    assert {path.parent for folder in folders for path in (ROOT / folder).rglob("*.loom")} <= ours
+
+
 @pytest.mark.parametrize("case", list(invalid_cases()), ids=lambda c: c.name)
 def test_invalid_programs_give_their_diagnostics(case: InvalidCase) -> None:
     found = diagnostics_of(case.text)
