@@ -1,7 +1,8 @@
 """From blocks and branches to structured control flow, so that everything behind it sees one block a region.
 
-The general form is a loop over a block number with a switch inside; the entry block stays in front of it. The frequent
-shape, a loop whose head decides and whose body is one block, becomes an ``scf.while`` of its own.
+A reducible control flow graph gets the loops and branches that it has (:mod:`loom.transform.reduce_cfg`). Any other,
+and one with a loop that nothing leaves, becomes a loop over a block number with a switch inside; the entry block stays
+in front of it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from loom.ir import (
     Value,
     VectorType,
 )
+from loom.transform.reduce_cfg import is_reducible, reduce_cfg
 from loom.transform.rejection import rejection
 
 _RETURNS = frozenset({"func.return", "template.return", "kernel.return"})
@@ -35,10 +37,12 @@ def structurize(function: Operation, region: Region) -> bool:
     if len(region.blocks) <= 1:
         return False
     _drop_unreachable(region)
-    _merge_chains(region)
-    while len(region.blocks) > 1 and _form_while(region):
-        _merge_chains(region)
-    if len(region.blocks) > 1:
+    if is_reducible(region):
+        entry = region.blocks[0]
+        first = entry.first
+        assert first is not None
+        reduce_cfg(region, lambda type_: placeholder(Builder.before(first), type_, entry), _unsupported)
+    else:
         _form_dispatch(function, region)
     return True
 
@@ -56,122 +60,6 @@ def _drop_unreachable(region: Region) -> None:
             op.drop_uses()
             op.remove()
         region.blocks.remove(block)
-
-
-def _merge_chains(region: Region) -> None:
-    """Join a block to the only block that branches to it, when that branch is unconditional."""
-    changed = True
-    while changed:
-        changed = False
-        for block in list(region.blocks[1:]):
-            before = block.predecessors
-            if len(before) != 1 or before[0] is block:
-                continue
-            branch = before[0].terminator
-            if branch is None or branch.name != "cfg.br":
-                continue
-            _splice(before[0], block, branch.operand_group("arguments"))
-            region.blocks.remove(block)
-            changed = True
-
-
-def _splice(into: Block, block: Block, values: list[Value]) -> None:
-    for argument, value in zip(block.arguments, values, strict=True):
-        argument.replace_all_uses_with(value)
-    branch = into.terminator
-    assert branch is not None
-    branch.erase()
-    for op in block.operations:
-        op.remove()
-        into.append(op)
-
-
-def _form_while(region: Region) -> bool:
-    """Make one ``scf.while`` of a head that decides and a body of one block that goes back to it."""
-    for head in region.blocks[1:]:
-        decision = head.terminator
-        if decision is None or decision.name != "cfg.cond_br":
-            continue
-        for taken, body in enumerate(decision.successors):
-            leave = decision.successors[1 - taken]
-            if body is head or body is leave or body.arguments:
-                continue
-            if body.successors != [head] or body.predecessors != [head]:
-                continue
-            if leave is head or leave.arguments:
-                continue
-            outside = [b for b in head.predecessors if b is not body]
-            if len(outside) != 1:
-                continue
-            enter = outside[0].terminator
-            back = body.terminator
-            if enter is None or enter.name != "cfg.br" or back is None or back.name != "cfg.br":
-                continue
-            _write_while(region, outside[0], head, body, leave, taken)
-            return True
-    return False
-
-
-def _write_while(region: Region, before: Block, head: Block, body: Block, leave: Block, taken: int) -> None:
-    enter = before.terminator
-    decision = head.terminator
-    back = body.terminator
-    assert enter is not None and decision is not None and back is not None
-    inside_head = [r for op in head.operations for r in op.results]
-    # What the head computes and others use leaves the loop as a forwarded value next to the head's own arguments.
-    escaping = [v for v in inside_head if any(u.parent is not head for u in _outer_users(v, region))]
-    forwarded = [*head.arguments, *escaping]
-    types = [v.type for v in forwarded]
-    if any(t.values for t in types):
-        raise _unsupported(head)
-    builder = Builder.before(enter)
-    inits = enter.operand_group("arguments")
-    placeholders = [placeholder(builder, t, head) for t in types[len(head.arguments) :]]
-    before_block, after_block = Block(), Block()
-    loop = builder.create(
-        "scf.while",
-        [*inits, *placeholders],
-        types,
-        {},
-        [Region([before_block]), Region([after_block])],
-        result_names=[v.name for v in forwarded],
-    )
-    carried = [before_block.add_argument(v.type, v.name) for v in forwarded]
-    rounds = [after_block.add_argument(v.type, v.name) for v in forwarded]
-    decide = decision.operand("condition")
-    body_ops = set(body.operations)
-    for value, in_loop, result in zip(forwarded, rounds, loop.results, strict=True):
-        for user in list(value.users):
-            top = _top_in(user, region)
-            replacement = in_loop if top in body_ops else result if top.parent is not head else None
-            if replacement is not None:
-                for i, v in enumerate(user.operands):
-                    if v is value:
-                        user.set_operand(i, replacement)
-    for argument, value in zip(head.arguments, carried, strict=False):
-        argument.replace_all_uses_with(value)
-    head_values = [*carried[: len(head.arguments)], *forwarded[len(head.arguments) :]]
-    decision.remove()
-    for op in head.operations:
-        op.remove()
-        before_block.append(op)
-    end = Builder.at_end(before_block, decision._location)
-    if taken == 1:
-        one = end.constant(True, I1)
-        decide = end.create("scalar.xori", [decide, one], [I1]).results[0]
-    end.create("scf.condition", {"condition": decide, "values": head_values})
-    next_values = back.operand_group("arguments")
-    back.remove()
-    for op in body.operations:
-        op.remove()
-        after_block.append(op)
-    Builder.at_end(after_block, back._location).create("scf.yield", [*next_values, *rounds[len(head.arguments) :]])
-    back.drop_uses()
-    decision.drop_uses()
-    region.blocks.remove(head)
-    region.blocks.remove(body)
-    Builder.before(enter).create("cfg.br", [], [], {}, [], [leave])
-    enter.erase()
 
 
 def _top_in(op: Operation, region: Region) -> Operation:

@@ -92,7 +92,9 @@ check.case public @c {{
 """
 
 
-@pytest.mark.parametrize("clause", ["unroll(%f)", "pipeline(%f)", "pipeline(%f) unroll(%f)", "unroll(%f) schedule(recurrence)"])
+@pytest.mark.parametrize(
+    "clause", ["unroll(%f)", "pipeline(%f)", "pipeline(%f) unroll(%f)", "unroll(%f) schedule(recurrence)"]
+)
 @pytest.mark.parametrize("number", [1, 2, 3, 5])
 @pytest.mark.parametrize("bounds", [(0, 0, 1), (0, 1, 1), (3, 5, 1), (0, 7, 1), (2, 20, 3), (5, 64, 7), (9, 4, 2)])
 def test_loops_with_unknown_bounds_keep_their_results(
@@ -104,7 +106,5 @@ def test_loops_with_unknown_bounds_keep_their_results(
         value = value * 3 + (7 + 5 * i)
     expected = (value + 2**31) % 2**32 - 2**31
     path = tmp_path / "loop.loom"
-    path.write_text(
-        LOOPS.format(clause=clause, number=number, lower=lower, upper=upper, step=step, expected=expected)
-    )
+    path.write_text(LOOPS.format(clause=clause, number=number, lower=lower, upper=upper, step=step, expected=expected))
     test_transformed_program_passes_its_checks(path)

@@ -149,6 +149,89 @@ def test_a_loop_of_blocks_becomes_a_while(transformed: Transformed) -> None:
     ]
 
 
+SEARCH = """func.def pure @find(%n: index, %f: i32) -> (i32) {
+  %zero = index.constant 0 : index
+  %one = index.constant 1 : index
+  %none = scalar.constant -1 : i32
+  cfg.br ^head(%zero: index)
+^head(%i: index):
+  %more = index.cmp slt, %i, %n : index
+  cfg.cond_br %more, ^body, ^missing
+^body:
+  %v = index.cast %i : index to i32
+  %square = scalar.muli %v, %v : i32
+  %hit = scalar.cmpi sge, %square, %f : i32
+  cfg.cond_br %hit, ^found, ^latch
+^latch:
+  %next = index.add %i, %one : index
+  cfg.br ^head(%next: index)
+^found:
+  func.return %v : i32
+^missing:
+  func.return %none : i32
+}
+"""
+
+
+def test_a_loop_left_from_two_places_stays_one_loop(transformed: Transformed) -> None:
+    text = transformed(SEARCH, "inline", "simplify")
+    assert text.count("scf.while") == 1
+    # Nothing walks over block numbers: no switch, and the loop tests its own two conditions only.
+    assert "scf.switch" not in text and "scf.for" not in text
+    assert text.count(".cmp") == 2
+
+
+def test_a_short_circuit_condition_becomes_branches(transformed: Transformed) -> None:
+    text = transformed(
+        """func.def pure @both(%a: i1, %b: i1, %x: i32) -> (i32) {
+  cfg.cond_br %a, ^second, ^no
+^second:
+  cfg.cond_br %b, ^yes, ^no
+^yes:
+  %y = scalar.muli %x, %x : i32
+  cfg.br ^join(%y: i32)
+^no:
+  %z = scalar.addi %x, %x : i32
+  cfg.br ^join(%z: i32)
+^join(%r: i32):
+  func.return %r : i32
+}
+""",
+        "inline",
+        "simplify",
+    )
+    assert "cfg." not in text and "scf.while" not in text and "scf.switch" not in text
+    # Neither arm is written twice.
+    assert text.count("scalar.muli") == text.count("scalar.addi") == 1
+
+
+def test_a_graph_with_two_entries_to_a_cycle_walks_over_block_numbers(transformed: Transformed) -> None:
+    text = transformed(
+        """func.def pure @twisted(%a: i1, %x: i32) -> (i32) {
+  %one = scalar.constant 1 : i32
+  %ten = scalar.constant 10 : i32
+  cfg.cond_br %a, ^left_in, ^right_in
+^left_in:
+  cfg.br ^left(%x: i32)
+^right_in:
+  cfg.br ^right(%x: i32)
+^left(%l: i32):
+  %l2 = scalar.addi %l, %one : i32
+  cfg.br ^right(%l2: i32)
+^right(%r: i32):
+  %more = scalar.cmpi slt, %r, %ten : i32
+  cfg.cond_br %more, ^again, ^done
+^again:
+  cfg.br ^left(%r: i32)
+^done:
+  func.return %r : i32
+}
+""",
+        "inline",
+    )
+    assert text.count("scf.while") == 1 and text.count("scf.switch") == 1
+
+
 def test_config_values_are_bound_and_checked(transformed: Transformed) -> None:
     text = "config.decl @tuning.n : %value: index where [range(%value, 1, 32)]\n" + kernel(
         "  %k = config.get @tuning.n : index\n  %r = index.cast %k : index to i32\n" + STORE
