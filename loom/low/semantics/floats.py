@@ -283,19 +283,29 @@ def _sum_error(a: Expr, b: Expr, total: Expr) -> Expr:
     return node("fadd", "f64", node("fsub", "f64", exact, total), low)
 
 
+def limit_half(c: Context, result: Expr, *operands: Expr) -> Expr:
+    """Under FP16_OVFL a half that overflows is the largest one; an infinity that comes from an operand stays."""
+    if not c.mode.fp16_overflow:
+        return result
+    overflow = is_infinite(result)
+    for operand in operands:
+        overflow = overflow & ~is_infinite(operand)
+    return select(overflow, bitcast((bits(result) & SIGN["f16"]) | 0x7BFF, "f16"), result)
+
+
 def _arithmetic(c: Context, op: str, *operands: Expr) -> Expr:
     type_ = operands[0].type
     values = [flush_input(c, o) for o in operands]
     rounding = _rounding(c, type_)
     if type_ == "f16":
         if rounding:
-            return flush_output(c, _directed_half(op, values, rounding))
-        if op == "fma":
+            half = _directed_half(op, values, rounding)
+        elif op == "fma":
             a, b, d = (to_f64(v) for v in values)
-            exact = node("fadd", "f64", node("fmul", "f64", a, b), d)
-            return flush_output(c, narrow_half(round_odd_to_single(exact)))
-        single = node(op, "f32", *(widen(v) for v in values))
-        return flush_output(c, narrow_half(single))
+            half = narrow_half(round_odd_to_single(node("fadd", "f64", node("fmul", "f64", a, b), d)))
+        else:
+            half = narrow_half(node(op, "f32", *(widen(v) for v in values)))
+        return flush_output(c, limit_half(c, half, *values))
     result = node(op, type_, *values)
     if rounding:
         result = _directed(op, result, values, rounding)

@@ -10,7 +10,8 @@ with 16 rows
   another in the registers.
   Double precision: register pair ``r`` holds row ``4 r + lane div 16``.
 
-Sums run over ascending k, beginning with C, by fused multiply-adds (integers wrap). EXEC is ignored.
+Sums run over ascending k, beginning with C, by fused multiply-adds (integers wrap). EXEC is ignored. ``cbsz`` and
+``abid`` broadcast blocks of A, ``blgp`` permutes the lanes of B; for double precision ``blgp`` holds negations.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from collections.abc import Callable
 from loom.low.semantics.expression import Expr, bitcast, halves, sext, shuffle, trunc, zext
 from loom.low.semantics.floats import bfloat_to_single, ffma, fneg, widen
 from loom.low.semantics.operation import Context, define
-from loom.low.semantics.vector_packed import small_float
+from loom.low.semantics.small_floats import decode_small
 
 _NAME = re.compile(r"^v_mfma_(f32|f64|i32)_(\d+)x(\d+)x(\d+)(?:_(\d+)b)?_([a-z0-9]+?)(?:_([a-z0-9]+))?$")
 _BITS = {"f16": 16, "bf16": 16, "i8": 8, "f32": 32, "f64": 64, "fp8": 8, "bf8": 8}
@@ -54,7 +55,7 @@ def unpack(c: Context, words: list[Expr], kind: str) -> list[Expr]:
         elif kind == "i8":
             values.extend(sext(trunc(word >> (8 * i), "i8"), "i32") for i in range(4))
         else:
-            values.extend(small_float(c, trunc(word >> (8 * i), "i8"), kind) for i in range(4))
+            values.extend(decode_small(c, word >> (8 * i), kind) for i in range(4))
     return values
 
 
@@ -72,14 +73,28 @@ def result_place(register: int, lane: int, size: int, double: bool) -> tuple[int
     return register, lane % 4, lane // 4
 
 
+def source_lane_a(lane: int, cbsz: int, abid: int) -> int:
+    """The lane whose A is used in place of ``lane``'s: one of 2^cbsz blocks of lanes, ``abid``, serves all."""
+    block = 64 >> cbsz
+    return lane % block + block * abid
+
+
+def source_lane_b(lane: int, blgp: int) -> int:
+    """The lane whose B is used in place of ``lane``'s (CDNA4 ISA, "Permutations corresponding to BLGP values")."""
+    if blgp == 3:
+        return (lane + 16) % 64
+    if blgp >= 4:
+        return lane % 16 + 16 * (blgp - 4)
+    return lane % 32 + 32 * (blgp - 1) if blgp else lane
+
+
 def _matrix(size: int, depth: int, blocks: int, kinds: tuple[str, str], accumulate: str) -> Callable[..., list[Expr]]:
     groups = 64 // (size * blocks)
     per_lane = depth // groups
     double = accumulate == "f64"
 
     def build(c: Context, a: list[Expr], b: list[Expr], d: list[Expr]) -> list[Expr]:
-        if c.modifier("cbsz") or c.modifier("abid") or (c.modifier("blgp") and not double):
-            raise ValueError("operand broadcasts (cbsz, abid, blgp) are not simulated")
+        broadcast = (0, 0, 0) if double else (c.modifier("cbsz"), c.modifier("abid"), c.modifier("blgp"))
         x, y = unpack(c, a, kinds[0]), unpack(c, b, kinds[1])
         if double:
             # The broadcast field of double-precision forms holds negations of A, B and C.
@@ -101,8 +116,10 @@ def _matrix(size: int, depth: int, blocks: int, kinds: tuple[str, str], accumula
                 total = d[register]
             for k in range(depth):
                 group, element = divmod(k, per_lane)
-                rows = tuple(row + size * (block + blocks * group) for row, _, block in places)
-                columns = tuple(column + size * (block + blocks * group) for _, column, block in places)
+                rows = tuple(source_lane_a(row + size * (b_ + blocks * group), *broadcast[:2]) for row, _, b_ in places)
+                columns = tuple(
+                    source_lane_b(col + size * (b_ + blocks * group), broadcast[2]) for _, col, b_ in places
+                )
                 left, right = shuffle(x[element], rows), shuffle(y[element], columns)
                 integer = accumulate == "i32"
                 total = total + left * right if integer else ffma(Context(c.wave), left, right, total)

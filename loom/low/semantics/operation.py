@@ -52,6 +52,7 @@ STATE_TYPES = ("scc", "exec", "m0")
 class Mode:
     """The floating-point mode: rounding 0 nearest even, 1 up, 2 down, 3 zero; denormals bit 0 inputs kept, bit 1
     results kept. ``fnuz``: 8-bit floats have no infinities and one NaN (gfx942), instead of the OCP formats.
+    ``fp16_overflow``: results of 16 bits and less stop at the largest number instead of overflowing.
     """
 
     round32: int = 0
@@ -61,6 +62,7 @@ class Mode:
     dx10_clamp: bool = True
     ieee: bool = True
     fnuz: bool = False
+    fp16_overflow: bool = False
 
 
 @dataclass(frozen=True, slots=True)

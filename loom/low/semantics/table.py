@@ -10,12 +10,15 @@ from typing import Any
 
 from loom.low.semantics import (  # noqa: F401 - each import declares a family of operations
     matrix_cdna,
+    matrix_scaled,
+    matrix_sparse,
     scalar,
     transpose,
     vector_float,
     vector_integer,
     vector_lanes,
     vector_packed,
+    vector_small,
 )
 from loom.low.semantics.operation import (
     OPERATIONS,
@@ -37,6 +40,8 @@ def find_operation(semantic: str, wave: int = 32, generation: str = "gfx11") -> 
         found = OPERATIONS.get(f"{semantic}.gfx12.w{wave}")
         if found is not None:
             return found
+        if semantic.startswith("v_wmma"):
+            return None  # waves of 64 lanes lay matrices out in a way of their own
     return OPERATIONS.get(semantic) or OPERATIONS.get(f"{semantic}.w{wave}")
 
 

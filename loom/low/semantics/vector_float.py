@@ -55,6 +55,7 @@ from loom.low.semantics.floats import (
     is_signaling,
     is_zero,
     ldexp,
+    limit_half,
     maximum_ieee,
     maximum_number,
     minimum_ieee,
@@ -390,7 +391,7 @@ def _declare_conversions() -> None:
     names = "v_cvt_pk_rtz_f16_f32 v_cvt_pkrtz_f16_f32"
     define(names, "v2f16 = f32 f32", lambda c, a, b: (narrow_half(a, 3), narrow_half(b, 3)))
     define("v_cvt_pk_bf16_f32", "v2i16 = f32 f32", _pair(single_to_bfloat))
-    define("v_cvt_pk_u8_f32", "i32 = f32 i32 i32", _pack_byte)
+    define("v_cvt_pk_u8_f32", "i32 = f32 i32 i32", pack_byte)
     define("v_pack_b32_f16", "v2f16 = f16 f16", lambda c, a, b: (a, b))
     define("v_sat_pk_u8_i16", "i16 = i32", lambda c, a: _saturate_bytes(a))
 
@@ -404,7 +405,7 @@ def _from_int(c: Context, a: Expr, signed: bool, type_: str) -> Expr:
 
 
 def _to_half(c: Context, a: Expr) -> Expr:
-    value = narrow_half(flush_input(c, a), c.mode.round64)
+    value = limit_half(c, narrow_half(flush_input(c, a), c.mode.round64), a)
     # A NaN keeps the upper bits of its payload.
     payload = ((bits(a) >> 16) & 0x8000) | 0x7E00 | ((bits(a) >> 13) & 0x3FF)
     return flush_output(c, select(is_nan(a), bitcast(trunc(payload, "i16"), "f16"), value))
@@ -440,7 +441,8 @@ def _normalized(a: Expr, signed: bool) -> Expr:
     return trunc(float_to_int(scaled, 32, True), "i16")
 
 
-def _pack_byte(c: Context, a: Expr, position: Expr, old: Expr) -> Expr:
+def pack_byte(c: Context, a: Expr, position: Expr, old: Expr) -> Expr:
+    """Single precision to an unsigned byte at a byte position of an old word."""
     byte = float_to_int(node("rint", "f32", a), 32, True)
     byte = smin(smax(byte, const("i32", 0)), const("i32", 255))
     shift = (position & 3) << 3

@@ -10,10 +10,7 @@ from loom.low.semantics.expression import (
     ashr,
     bitcast,
     bits,
-    const,
     halves,
-    node,
-    select,
     sext,
     shuffle,
     smax,
@@ -36,11 +33,11 @@ from loom.low.semantics.floats import (
     minimum_ieee,
     minimum_number,
     narrow_half,
-    number,
     single_to_bfloat,
     widen,
 )
 from loom.low.semantics.operation import ACCUMULATING, Context, define
+from loom.low.semantics.small_floats import decode_small
 from loom.low.semantics.vector_integer import add_sub, multiply_add, saturated
 
 Pair = tuple[Expr, Expr]
@@ -226,7 +223,7 @@ def _declare_small_floats() -> None:
         for byte in range(1):
             define(
                 f"v_cvt_f32_{kind}", "f32 = i32",
-                lambda c, a, k=kind, b=byte: small_float(c, trunc(a >> (8 * _byte_select(c, b)), "i8"), k),
+                lambda c, a, k=kind, b=byte: decode_small(c, a >> (8 * _byte_select(c, b)), k),
             )  # fmt: skip
         define(
             f"v_cvt_pk_f32_{kind}", "v2f32 = i32",
@@ -248,16 +245,16 @@ def _byte_select(c: Context, default: int) -> int:
 def _pair_from_half(c: Context, word: Expr, kind: str) -> tuple[Expr, Expr]:
     start = 16 if c.modifier("op_sel") & 1 else 0
     return (
-        small_float(c, trunc(word >> start, "i8"), kind),
-        small_float(c, trunc(word >> (start + 8), "i8"), kind),
+        decode_small(c, word >> start, kind),
+        decode_small(c, word >> (start + 8), kind),
     )
 
 
 def _small_dot(c: Context, a: Expr, b: Expr, d: Expr, kind_a: str, kind_b: str) -> Expr:
     total = d
     for i in range(4):
-        x = small_float(c, trunc(a >> (8 * i), "i8"), kind_a)
-        y = small_float(c, trunc(b >> (8 * i), "i8"), kind_b)
+        x = decode_small(c, a >> (8 * i), kind_a)
+        y = decode_small(c, b >> (8 * i), kind_b)
         total = ffma(Context(c.wave), x, y, total)
     return total
 
@@ -279,7 +276,8 @@ def _wmma_sources(c: Context, register: int, replicated: bool) -> tuple[int, ...
     return tuple(rows)
 
 
-def _unpack_k(c: Context, words: list[Expr], kind: str, signed: bool) -> list[Expr]:
+def unpack_k(c: Context, words: list[Expr], kind: str, signed: bool) -> list[Expr]:
+    """A lane's values of k; ``signed`` matters to integers."""
     values: list[Expr] = []
     for word in words:
         if kind == "f16":
@@ -291,44 +289,12 @@ def _unpack_k(c: Context, words: list[Expr], kind: str, signed: bool) -> list[Ex
         elif kind == "i4":
             values.extend(_fields(word, 4, signed))
         elif kind in ("fp8", "bf8"):
-            values.extend(small_float(c, trunc(word >> (8 * i), "i8"), kind) for i in range(4))
+            values.extend(decode_small(c, word >> (8 * i), kind) for i in range(4))
     return values
 
 
-def small_float(c: Context, byte: Expr, kind: str) -> Expr:
-    """An 8-bit float to single precision: OCP formats (``fp8`` e4m3, ``bf8`` e5m2), or gfx942's without infinities.
-
-    The latter ("FNUZ") have a bias larger by one, and 0x80 is their only NaN.
-    """
-    exponent_bits, fraction_bits, bias = (4, 3, 7) if kind == "fp8" else (5, 2, 15)
-    if c.mode.fnuz:
-        bias += 1
-    word = zext(byte, "i32")
-    sign = (word & 0x80) << 24
-    magnitude = word & 0x7F
-    # Scale through a multiplication, which turns subnormals into normal numbers exactly.
-    shifted = bitcast(magnitude << (23 - fraction_bits), "f32")
-    value = bits(node("fmul", "f32", shifted, number("f32", 2.0 ** (127 - bias))))
-    if c.mode.fnuz:
-        return bitcast(select(node_equal(word, 0x80), const("i32", 0x7FC00000), value | sign), "f32")
-    top = magnitude >> fraction_bits
-    if kind == "fp8":
-        special = node_equal(magnitude, 0x7F)
-        value = select(special, const("i32", 0x7FC00000), value)
-    else:
-        special = node_equal(top, (1 << exponent_bits) - 1)
-        fraction = magnitude & 3
-        nan_or_infinity = select(node_equal(fraction, 0), const("i32", 0x7F800000), const("i32", 0x7FC00000))
-        value = select(special, nan_or_infinity, value)
-    return bitcast(value | sign, "f32")
-
-
-def node_equal(a: Expr, b: int) -> Expr:
-    """``a == b``."""
-    return Expr("icmp", "i1", (a, const(a.type, b)), "eq")
-
-
-def _modified_words(words: list[Expr], source: int, c: Context, kind: str) -> list[Expr]:
+def modified_words(words: list[Expr], source: int, c: Context, kind: str) -> list[Expr]:
+    """Words of half-precision pairs with the negations of ``neg_lo`` and ``neg_hi``."""
     if kind not in ("f16", "bf16"):
         return words
     flip = (0x8000 if c.modifier("neg_lo") >> source & 1 else 0) | (
@@ -348,8 +314,8 @@ def _wmma(kind_a: str, kind_b: str, accumulate: str, replicated: bool) -> Callab
 
     def build(c: Context, a: list[Expr], b: list[Expr], d: list[Expr]) -> list[Expr]:
         flags = c.modifier("neg_lo")
-        a_k = _unpack_k(c, _modified_words(a, 0, c, kind_a), kind_a, bool(flags & 1))
-        b_k = _unpack_k(c, _modified_words(b, 1, c, kind_b), kind_b, bool(flags & 2))
+        a_k = unpack_k(c, modified_words(a, 0, c, kind_a), kind_a, bool(flags & 1))
+        b_k = unpack_k(c, modified_words(b, 1, c, kind_b), kind_b, bool(flags & 2))
         if not replicated:
             a_k, b_k = _spread_k(c, a_k), _spread_k(c, b_k)
         packed = accumulate in ("f16", "bf16")
@@ -364,7 +330,7 @@ def _wmma(kind_a: str, kind_b: str, accumulate: str, replicated: bool) -> Callab
                 for half, old in enumerate(halves(d[register])):
                     start = widen(bitcast(old, "f16")) if accumulate == "f16" else bfloat_to_single(old)
                     value = _chain(c, a_k, b_k, start, _wmma_sources(c, 2 * register + half, False), accumulate)
-                    pair.append(_narrow(value, accumulate))
+                    pair.append(narrow_element(value, accumulate))
                 results.append(zext(pair[0], "i32") | (zext(pair[1], "i32") << 16))
                 continue
             sources = _wmma_sources(c, register, replicated)
@@ -407,7 +373,8 @@ def _chain(c: Context, a_k: list[Expr], b_k: list[Expr], start: Expr, sources: t
     return total
 
 
-def _narrow(value: Expr, kind: str) -> Expr:
+def narrow_element(value: Expr, kind: str) -> Expr:
+    """A single-precision sum as 16 bits of the accumulator's format."""
     return bitcast(narrow_half(value), "i16") if kind == "f16" else single_to_bfloat(value)
 
 
@@ -417,7 +384,7 @@ def _packed_element(c: Context, a_k: list[Expr], b_k: list[Expr], old: Expr, kin
     part = halves(old)[1 if high else 0]
     start = widen(bitcast(part, "f16")) if kind == "f16" else bfloat_to_single(part)
     value = _chain(c, a_k, b_k, start, _wmma_sources(c, register, True), kind)
-    word = zext(_narrow(value, kind), "i32")
+    word = zext(narrow_element(value, kind), "i32")
     return (old & 0xFFFF) | (word << 16) if high else (old & -65536) | word
 
 

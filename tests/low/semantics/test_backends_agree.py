@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -61,31 +62,51 @@ def wave_of(name: str) -> int | None:
 
 
 NAMES = sorted(OPERATIONS)
+MATRIX = re.compile("wmma|mfma|smfmac|swmmac|_tr_b|pk32|2xpk16")
+CDNA = re.compile("v_mfma|v_smfmac|v_cvt_scalef32")
 MODES = {
     "default": (Mode(), {}),
     "flush": (Mode(denorm32=0, denorm64=0), {}),
     "toward_zero": (Mode(round32=3, round64=3), {}),
     "clamp": (Mode(), {"clamp": 1}),
+    "overflow": (Mode(fp16_overflow=True, fnuz=True), {"op_sel": 8}),
     "negated": (Mode(), {"neg": 5, "abs": 2, "neg_lo": 1, "neg_hi": 2, "op_sel": 5, "op_sel_hi": 2}),
 }
+
+
+def large(name: str) -> bool:
+    """Matrix operations whose host code takes seconds to compile."""
+    return re.search(r"32x32x(32|64)_|16x16x(64|128)_", name) is not None
 
 
 @pytest.mark.parametrize("wave", [32, 64])
 @pytest.mark.parametrize("variant", MODES)
 def test_same_bits(wave: int, variant: str) -> None:
+    names = compare_backends([n for n in NAMES if not large(n)], wave, variant)
+    assert len(names) > 700
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("part", range(4))
+def test_large_matrices(part: int) -> None:
+    assert compare_backends([n for n in NAMES if large(n)][part::4], 64, "default")
+
+
+def compare_backends(chosen: list[str], wave: int, variant: str) -> list[str]:
+    """Run operations through both back ends; gives the names of those that exist for the wave size."""
     mode, modifiers = MODES[variant]
     rng = np.random.default_rng(7 + wave)
     items = []
     names = []
-    for name in NAMES:
+    for name in chosen:
         own = wave_of(name)
         if own is not None and own != wave:
             continue
         if "exec_b" in name and not name.endswith(str(wave)):
             continue  # EXEC is as wide as the wave
-        if name.startswith("v_mfma") and wave == 32:
+        if CDNA.match(name) and wave == 32:
             continue  # CDNA has waves of 64 lanes only
-        if variant != "default" and ("wmma" in name or "mfma" in name or name in ("ds_permute_b32", "v_trig_preop_f64")):
+        if variant != "default" and (MATRIX.search(name) or name in ("ds_permute_b32", "v_trig_preop_f64")):
             continue
         operation = OPERATIONS[name]
         arguments, lanes = arguments_for(operation, wave, rng, is_scalar(name))
@@ -99,10 +120,11 @@ def test_same_bits(wave: int, variant: str) -> None:
             lanes[1] = lanes[2] = False
             arguments["a1"], arguments["a2"] = arguments["a1"][:1], arguments["a2"][:1]
         generation = "gfx12" if ".gfx12" in name else "gfx11"
+        packed_source = variant == "negated" and name.startswith("v_cvt_scalef32")  # takes no negation
+        modifiers = {"op_sel": 5} if packed_source else MODES[variant][1]
         built = assemble(operation, Context(wave, mode, modifiers, generation), lanes)
         items.append((built, arguments))
         names.append(name)
-    assert len(names) > 700
     differing = []
     for start in range(0, len(items), 150):
         batch = items[start : start + 150]
@@ -119,3 +141,4 @@ def test_same_bits(wave: int, variant: str) -> None:
                 if not np.array_equal(reference.astype(got.dtype), got):
                     differing.append(name)
     assert sorted(set(differing)) == []
+    return names

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from loom.low.semantics.expression import Expr
-from loom.low.semantics.llvm_backend import Template, compile_template
+from loom.low.semantics.expression import Expr, topological
+from loom.low.semantics.llvm_backend import Template, compile_template, llvm_type
 from loom.low.semantics.operation import Context, Mode, Operation, assemble, input_names, words_of
 from loom.low.semantics.table import find_operation
 from loom.target.amdgpu.machine import (
@@ -30,7 +30,7 @@ _SEMANTIC_MODIFIERS = (
     "neg", "abs", "neg_lo", "neg_hi", "op_sel", "op_sel_hi", "clamp", "omod", "fi", "bound_ctrl", "row_mask",
     "bank_mask",
     "dpp_ctrl", "dpp8", "dst_sel", "dst_unused", "src0_sel", "src1_sel", "sext", "offset",
-    "cbsz", "abid", "blgp", "bitop3",
+    "cbsz", "abid", "blgp", "bitop3", "index_key",
 )  # fmt: skip
 
 
@@ -54,8 +54,10 @@ def _template(
     input_halves: tuple[int | None, ...],
     result_halves: tuple[int | None, ...],
     hardware_fma: bool,
-) -> tuple[Template, Operation, tuple[int, ...], int, bool, tuple[str, ...]]:
-    """Template, operation, words of each result, number of state results, whether a write mask follows, inputs."""
+) -> tuple[Template, Operation, tuple[int, ...], int, bool, tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """Template, operation, words of each result, number of state results, whether a write mask follows, inputs with
+    their types, types of the template's results.
+    """
     operation = find_operation(semantic, wave, generation)
     if operation is None:
         raise Unsupported(f"no semantic operation '{semantic}'")
@@ -69,17 +71,15 @@ def _template(
     if built.write_mask is not None:
         roots.append(built.write_mask)
     template = compile_template(roots, wave, hardware_fma)
-    names = tuple(n for n in _argument_names(roots))
+    arguments = {n.attr: llvm_type(n.type, n.lane, wave) for n in topological(roots) if n.op == "arg"}
     return (
         template, operation, tuple(len(r) for r in built.results), len(built.state_results),
-        built.write_mask is not None, names,
+        built.write_mask is not None, tuple(arguments.items()), tuple(llvm_type(r.type, r.lane, wave) for r in roots),
     )  # fmt: skip
 
 
-def _argument_names(roots: list[Expr]) -> list[str]:
-    from loom.low.semantics.expression import topological
-
-    return [n.attr for n in topological(roots) if n.op == "arg"]
+OUT_OF_LINE = 400
+"""Instructions of a template from which on it becomes a function, emitted once and called: matrix operations."""
 
 
 class Emitter:
@@ -95,6 +95,8 @@ class Emitter:
         self.accumulator_count = accumulator_count
         self.hardware_fma = hardware_fma
         self.declarations: set[str] = set()
+        self.functions: list[str] = []
+        self._outlined: dict[int, tuple[Template, str]] = {}
         self.mode = Mode()
         self._serial = 0
         self._modifiers: dict[Any, tuple[tuple[str, int], ...]] = {}
@@ -271,13 +273,13 @@ class Emitter:
             0 if h is None and not lane and t in ("i16", "f16") and not isinstance(s, Register) else h
             for h, lane, t, s in zip(input_halves, lanes, operation.inputs, sources, strict=True)
         )
-        template, operation, counts, state_count, masked, names = _template(
+        template, operation, counts, state_count, masked, arguments, types = _template(
             row.semantic, self.generation, self.wave, self.mode, modifiers, lanes, input_halves, result_halves,
             self.hardware_fma,
         )  # fmt: skip
         self.declarations |= template.declarations
         typed = not any(n in ("src0_sel", "dst_sel") for n, _ in modifiers)
-        wanted = set(names)
+        wanted = {name for name, _ in arguments}
         pairs: list[tuple[str, str]] = []
         all_names = input_names(operation, self.wave)
         for type_, argument_names, source, lane in zip(operation.inputs, all_names, sources, lanes, strict=True):
@@ -287,9 +289,9 @@ class Emitter:
             count = words_of(type_, self.wave)
             if lane:
                 assert isinstance(source, Register)
-                first = self.vector_index(
-                    Register(source.bank, source.index, count) if source.units < count else source
-                )
+                # Matrix operands of fewer registers belong to formats of fewer bits.
+                short = source.units < count and "x" not in type_
+                first = self.vector_index(Register(source.bank, source.index, count) if short else source)
                 for k in range(count):
                     if argument_names[k] in wanted:
                         as_float = type_ == "f32" and typed
@@ -315,9 +317,33 @@ class Emitter:
                 assert isinstance(result, Register)
                 pairs.append((f"old{index}", values.read_vector(self.vector_index(result))))
         self._serial += 1
-        text, produced = template.instantiate(f"i{self._serial}.", pairs)
-        values.lines.append(text)
+        if template.size >= OUT_OF_LINE:
+            produced = self._call_outlined(template, arguments, types, dict(pairs))
+        else:
+            text, produced = template.instantiate(f"i{self._serial}.", pairs)
+            values.lines.append(text)
         return operation, results, counts, state_count, masked, produced, template.result_lane, typed, mask_copy
+
+    def _call_outlined(
+        self, template: Template, arguments: tuple[tuple[str, str], ...], types: tuple[str, ...], given: dict[str, str]
+    ) -> list[str]:
+        """Call the function that a large template has become; gives its results."""
+        found = self._outlined.get(id(template))
+        whole = f"{{ {', '.join(types)} }}"
+        if found is None:
+            name = f"@loom.operation.{len(self._outlined)}"
+            found = self._outlined[id(template)] = template, name
+            text, results = template.instantiate("x", [(n, f"%in.{n}") for n, _ in arguments])
+            parameters = ", ".join(f"{type_} %in.{n}" for n, type_ in arguments)
+            lines = [f"define internal {whole} {name}({parameters}) noinline #0 {{\n{text}"]
+            last = "poison"
+            for number, (type_, result) in enumerate(zip(types, results, strict=True)):
+                lines.append(f"  %out.{number} = insertvalue {whole} {last}, {type_} {result}, {number}\n")
+                last = f"%out.{number}"
+            self.functions.append("".join([*lines, f"  ret {whole} {last}\n}}\n"]))
+        values = ", ".join(f"{type_} {given[n]}" for n, type_ in arguments)
+        called = self.values.emit(f"call {whole} {found[1]}({values})")
+        return [self.values.emit(f"extractvalue {whole} {called}, {number}") for number in range(len(types))]
 
     def _float_word(self, word: str) -> str:
         if word.startswith("%"):
@@ -343,7 +369,7 @@ class Emitter:
                 self.write_mask(result, words[0])
             elif self.is_lane(result):
                 first = self.vector_index(Register(result.bank, result.index, count, None))
-                ignore_exec = operation.name == "v_writelane_b32" or operation.name.startswith("v_mfma")
+                ignore_exec = operation.name == "v_writelane_b32" or operation.name.startswith(("v_mfma", "v_smfmac"))
                 for k in range(count):
                     if ignore_exec:
                         self.values.write_vector(first + k, words[k])

@@ -87,6 +87,7 @@ def parse_descriptor(data: bytes, generation: str) -> KernelEntryState:
     mode = Mode(
         resource1 >> 12 & 3, resource1 >> 14 & 3, resource1 >> 16 & 3, resource1 >> 18 & 3,
         modern or bool(resource1 >> 21 & 1), modern or bool(resource1 >> 23 & 1),
+        fp16_overflow=bool(resource1 >> 26 & 1),
     )  # fmt: skip
     return KernelEntryState(
         wave, total, accumulators, lds, scratch, kernarg, entry, mode, tuple(user), resource2 >> 1 & 31,

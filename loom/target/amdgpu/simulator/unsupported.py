@@ -25,6 +25,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (r"^s_sendmsghalt", "halts the wave for the driver"),
     (r"^s_alloc_vgpr", "dynamic registers, which a kernel of fixed allocation has not"),
     (r"^s_(get_barrier_state|barrier_(init|join|leave))", "named barriers"),
+    (r"^s_barrier_signal_isfirst", "which wave comes first is a race that the simulator decides differently"),
     (r"^global_load_tr_b64$", "no published source tells which lanes exchange which bytes"),
     (
         r"^s_(buffer_|scratch_)?(atomic|store)|^s_scratch|^s_atc",
@@ -32,6 +33,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     ),
     (r"^s_set_gpr_idx_(idx|mode)", "register indexing by mode, which no compiler of gfx9.4 produces"),
     (r"^scratch_load_lds", "loads from scratch into LDS, which no compiler produces"),
+    (r"^v_mfma.*xf32", "published sources disagree on how it reduces its inputs and rounds its sums"),
     (r"^v_screen_partition", "screen tiles of the graphics pipeline"),
 )
 """Patterns of mnemonics and why they are left out."""
