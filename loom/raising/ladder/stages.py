@@ -9,9 +9,10 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
-from loom.diagnostics import ExitCode, Location, error
+from loom.diagnostics import ExitCode, Location, LoomError, error
 from loom.raising.inputs import shape_buffers
 from loom.raising.ladder.rungs import LOW_RUNGS
 from loom.raising.ladder.step import InputFile, Step, StepResult, by_bytes, by_meaning, run_step
@@ -272,6 +273,7 @@ class Ladder:
         if not path.is_file():
             raise error(f"the form's source '{path}' is absent", "LADDER/003", self.workload.place("forms"))
         source = by_meaning(path.read_bytes(), self._origin(form.source))
+        self._check_launch(form, source.data, path)
         self._files["source.loom"] = self.results.store.blobs.put(source.data)
         settings = tuple(f"--config={key}={_config_text(value)}" for key, value in sorted(form.config.items()))
         compiled = self._run(
@@ -310,6 +312,19 @@ class Ladder:
             )
         )
         return self._document("raise", name, rejected=None, test=tested.exit_code == 0)
+
+    def _check_launch(self, form: Form, data: bytes, path: Path) -> None:
+        """Hold the form's launch against its source. A source that is no valid module is the compile step's to
+        refuse."""
+        import loom
+        from loom.raising.ladder.geometry import check_launch
+
+        try:
+            module = loom.parse(data, str(path))
+            loom.verify(module)
+        except LoomError:
+            return
+        check_launch(self.workload, form, module)
 
     def evidence(self, rung: str, folder: str) -> dict[str, InputFile]:
         """A rung's evidence under another folder name; empty where it gave no program."""
