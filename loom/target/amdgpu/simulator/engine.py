@@ -118,9 +118,7 @@ def compile_kernel(
         offset = code[first].pc
         if 0 <= offset < text_size:
             table[offset // 4] = number
-    return CompiledKernel(
-        code, translation, settings, library, table, int(table[entry // 4]), bool(translator.watched)
-    )
+    return CompiledKernel(code, translation, settings, library, table, int(table[entry // 4]), bool(translator.watched))
 
 
 @dataclass(slots=True)
@@ -149,6 +147,8 @@ class RunResult:
 
     ``wave_states``: status, and block to resume at, of the waves of the workgroup that stopped, as far as they are
     known to have started.
+
+    ``stalled``: the launch was stopped because a state of the waves that run has come back.
     """
 
     status: int
@@ -163,6 +163,7 @@ class RunResult:
     fault_wave: int = 0
     fault_group: int = 0
     fault_resume: int = 0
+    stalled: bool = False
     other_wave: int = 0
     other_site: int = 0
     wave_states: list[tuple[int, int]] = field(default_factory=list)
@@ -205,7 +206,12 @@ class _Worker:
     """Memory and result of one thread's share of a launch."""
 
     def __init__(
-        self, kernel: CompiledKernel, plan: LaunchPlan, ids: npt.NDArray[np.uint32], execs: npt.NDArray[np.uint64]
+        self,
+        kernel: CompiledKernel,
+        plan: LaunchPlan,
+        ids: npt.NDArray[np.uint32],
+        execs: npt.NDArray[np.uint64],
+        alone: bool,
     ) -> None:
         settings = kernel.settings
         wave = settings.wave
@@ -276,6 +282,10 @@ class _Worker:
         b64[L.L_SCRATCH_WAVE // 8] = scratch_wave
         b64[L.L_SLICE // 8] = plan.slice_instructions
         b64[L.L_LIMIT // 8] = plan.budget
+        progress = np.array(self._progress(kernel, alone), dtype=np.uint64)
+        self.keep.append(progress)
+        b64[L.L_PROGRESS // 8] = progress.ctypes.data
+        b64[L.L_PROGRESS_COUNT // 8] = len(progress)
         signed[L.L_WAVE_ID_REGISTER // 4] = plan.wave_id_register
         b64[L.L_EXECUTED // 8] = used.ctypes.data
         if settings.race:
@@ -287,9 +297,28 @@ class _Worker:
         self.block = block
         self.status = 0
 
+    def _progress(self, kernel: CompiledKernel, alone: bool) -> list[int]:
+        """Addresses of the counters that rise when a wave changes memory; and, where other threads run workgroups at
+        the same time, when it looks at memory that these may change."""
+        sites = kernel.translation.sites
+        counters: list[int] = []
+        for site, number in enumerate(sites):
+            memory = kernel.code[number].row.memory
+            if memory is None:
+                continue
+            looks = not alone and memory.kind == "load" and memory.space in ("global", "flat", "buffer")
+            if looks or memory.kind in ("store", "atomic", "load_lds"):
+                counters.append(self.lanes.ctypes.data + 8 * site)
+        if not alone:
+            for block, (first, last) in enumerate(kernel.translation.blocks):
+                if any(i.row.issue_class == "smem" for i in kernel.code[first:last]):
+                    counters.append(self.counts.ctypes.data + 8 * block)
+        return counters
+
     def fault(self, result: RunResult) -> None:
         """Copy the fault record out of the wave's state block."""
         b32 = self.block.view(np.uint32)
+        result.stalled = bool(b32[L.L_STALLED // 4])
         result.fault_wave = int(b32[L.L_FAULT_WAVE // 4])
         result.fault_group = int(b32[L.L_FAULT_GROUP // 4])
         header = _view(self.states_address + result.fault_wave * self.state_size, L.VGPRS)
@@ -317,7 +346,7 @@ def run_kernel(kernel: CompiledKernel, plan: LaunchPlan) -> RunResult:
     ids, execs = lane_ids(plan.group_size, kernel.settings.wave, plan.workitem_dimensions)
     total = plan.groups[0] * plan.groups[1] * plan.groups[2]
     threads = max(1, min(plan.threads, total))
-    workers = [_Worker(kernel, plan, ids, execs) for _ in range(threads)]
+    workers = [_Worker(kernel, plan, ids, execs, threads == 1) for _ in range(threads)]
     run = kernel.run
     bounds = [total * i // threads for i in range(threads + 1)]
 

@@ -41,6 +41,7 @@ WATCHED = 216  # ptr: table of stores that a barrier might publish too early
 STATE_SIZE = 224  # i64: bytes from one wave's state block to the next
 FAULT_OTHER_WAVE = 232  # i32: the wave whose store is read too early
 FAULT_OTHER_SITE = 236  # i32: number of that store
+SIGNALLED = 240  # i32: see NOT_SIGNALLED and its successors
 SGPRS = 512  # 128 x i32
 VGPRS = 1024  # registers x wave x i32, then accumulation registers
 
@@ -56,6 +57,11 @@ RUNNING = 0  # time slice used up
 AT_BARRIER = 1
 ENDED = 2
 FAULTED = 3
+
+# Values of SIGNALLED: what the wave did for the barrier that it will wait at (gfx12).
+NOT_SIGNALLED = 0
+SIGNALLED_IT = 1
+OPEN_ALREADY = 2  # the others came, too, while the wave was on its way to the wait
 
 # Fault kinds that are found while code runs; the static ones are numbered from STATIC_FAULT.
 FAULT_OUT_OF_BOUNDS = 1
@@ -97,7 +103,13 @@ L_WAVE_ID_REGISTER = (
 L_EXECUTED = 152  # i64 array: slices used, a wave each
 L_SHADOW = 160  # ptr: shadow of the race sanitizer
 L_SHADOW_SIZE = 168  # i64: its bytes, 0 without the sanitizer
-L_SIZE = 192
+L_PROGRESS = 176  # ptr to addresses of i64 counters that rise when a wave changes memory, or looks at what others may
+L_PROGRESS_COUNT = 184  # i64
+L_STALLED = 192  # i32, out: 1 where the launch was stopped because its state repeats
+L_SEEN = 200  # i64: fingerprint of an earlier state of the workgroup
+L_SEEN_AGE = 208  # i64: passes since
+L_SEEN_LIMIT = 216  # i64: passes after which a later one takes its place
+L_SIZE = 224
 
 POISON_WORD = 0xDEADBEEF
 """Pattern of vector registers that nobody has written, of LDS and of scratch."""

@@ -346,8 +346,11 @@ class SimulatedObject:
             elif status == L.ENDED:
                 ended.append(wave)
         spent = f"wave {result.fault_wave} executed more than {budget} instructions"
+        if result.stalled:
+            running = [wave for wave, (status, _) in enumerate(result.wave_states) if status == L.RUNNING]
+            spent = f"{_waves(running)} loop{'s' if len(running) == 1 else ''} without changing a register or memory"
         if not waiting:
-            return "instruction_budget", f"{spent}; it may loop for ever"
+            return "instruction_budget", f"{spent}, for ever" if result.stalled else f"{spent}; it may loop for ever"
         places = "; ".join(f"{_waves(waves)} at the barrier at {pc:#x}" for pc, waves in sorted(waiting.items()))
         gone = f"; ended: {_waves(ended)}" if ended else ""
         return (

@@ -4,7 +4,13 @@
 workgroup, waves run in
 order of their numbers until a barrier, their end, or the end of a time slice; a barrier opens when every wave that
 has not ended waits
-at it. So the order of atomics is fixed within a thread: by workgroup, then by wave, then by lane.
+at it, or (gfx12) has signalled that it will. So the order of atomics is fixed within a thread: by workgroup, then by
+wave, then by lane.
+
+Waves that loop without an effect would use up their budget only after minutes. At the end of each time slice a
+fingerprint is taken of the registers of the waves that run and of the counters that rise when memory changes; when an
+earlier one comes back (Brent's algorithm: it is compared with one kept one, replaced after 1, 2, 4, … passes), nothing
+will ever happen again, and the launch ends.
 """
 
 from __future__ import annotations
@@ -118,6 +124,98 @@ define void @loom.start(ptr %launch, ptr %st, i32 %wave, i32 %x, i32 %y, i32 %z)
   ret void
 }}
 
+define i64 @loom.mix(i64 %h, i64 %v) alwaysinline {{
+  %x = xor i64 %h, %v
+  %m = mul i64 %x, -7046029254386353131
+  %r = call i64 @llvm.fshl.i64(i64 %m, i64 %m, i64 29)
+  ret i64 %r
+}}
+declare i64 @llvm.fshl.i64(i64, i64, i64)
+
+define i1 @loom.stalled(ptr %launch, ptr %states, i64 %ss, i32 %nw) {{
+entry:
+  %lp = getelementptr i8, ptr %launch, i64 {L.L_PROGRESS}
+  %list = load ptr, ptr %lp
+  %np = getelementptr i8, ptr %launch, i64 {L.L_PROGRESS_COUNT}
+  %n = load i64, ptr %np
+  br label %counters
+counters:
+  %i = phi i64 [ 0, %entry ], [ %i2, %counter ]
+  %h = phi i64 [ 1, %entry ], [ %h2, %counter ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %counter, label %waves
+counter:
+  %ap = getelementptr ptr, ptr %list, i64 %i
+  %a = load ptr, ptr %ap
+  %v = load i64, ptr %a
+  %h2 = call i64 @loom.mix(i64 %h, i64 %v)
+  %i2 = add i64 %i, 1
+  br label %counters
+waves:
+  %w = phi i32 [ 0, %counters ], [ %wn, %wavedone ]
+  %hw = phi i64 [ %h, %counters ], [ %hd, %wavedone ]
+  %wmore = icmp ult i32 %w, %nw
+  br i1 %wmore, label %wave, label %compare
+wave:
+  %w64 = zext i32 %w to i64
+  %o = mul i64 %w64, %ss
+  %st = getelementptr i8, ptr %states, i64 %o
+  %resume = load i32, ptr %st
+  %statusp = getelementptr i8, ptr %st, i64 {L.STATUS}
+  %status = load i32, ptr %statusp
+  %sccp = getelementptr i8, ptr %st, i64 {L.SCC}
+  %scc = load i32, ptr %sccp
+  %sgp = getelementptr i8, ptr %st, i64 {L.SIGNALLED}
+  %sg = load i32, ptr %sgp
+  %r64 = zext i32 %resume to i64
+  %s64 = zext i32 %status to i64
+  %c64 = zext i32 %scc to i64
+  %g64 = zext i32 %sg to i64
+  %h3 = call i64 @loom.mix(i64 %hw, i64 %r64)
+  %h4 = call i64 @loom.mix(i64 %h3, i64 %s64)
+  %h5 = call i64 @loom.mix(i64 %h4, i64 %c64)
+  %h6 = call i64 @loom.mix(i64 %h5, i64 %g64)
+  %runs = icmp eq i32 %status, {L.RUNNING}
+  br i1 %runs, label %words, label %wavedone
+words:
+  %k = phi i64 [ {L.SGPRS}, %wave ], [ %kn, %words ]
+  %hk = phi i64 [ %h6, %wave ], [ %hkn, %words ]
+  %kp = getelementptr i8, ptr %st, i64 %k
+  %kv = load i64, ptr %kp
+  %hkn = call i64 @loom.mix(i64 %hk, i64 %kv)
+  %kn = add i64 %k, 8
+  %kmore = icmp ult i64 %kn, %ss
+  br i1 %kmore, label %words, label %wavedone
+wavedone:
+  %hd = phi i64 [ %h6, %wave ], [ %hkn, %words ]
+  %wn = add i32 %w, 1
+  br label %waves
+compare:
+  %sp = getelementptr i8, ptr %launch, i64 {L.L_SEEN}
+  %seen = load i64, ptr %sp
+  %agep = getelementptr i8, ptr %launch, i64 {L.L_SEEN_AGE}
+  %age = load i64, ptr %agep
+  %limitp = getelementptr i8, ptr %launch, i64 {L.L_SEEN_LIMIT}
+  %limit = load i64, ptr %limitp
+  %same = icmp eq i64 %seen, %hw
+  br i1 %same, label %yes, label %no
+yes:
+  %outp = getelementptr i8, ptr %launch, i64 {L.L_STALLED}
+  store i32 1, ptr %outp
+  ret i1 true
+no:
+  %older = add i64 %age, 1
+  %old = icmp uge i64 %older, %limit
+  %twice = shl i64 %limit, 1
+  %nage = select i1 %old, i64 0, i64 %older
+  %nlimit = select i1 %old, i64 %twice, i64 %limit
+  %nseen = select i1 %old, i64 %hw, i64 %seen
+  store i64 %nseen, ptr %sp
+  store i64 %nage, ptr %agep
+  store i64 %nlimit, ptr %limitp
+  ret i1 false
+}}
+
 define i32 @loom.run(ptr %launch, i64 %begin, i64 %end) {{
 entry:
   %nwp = getelementptr i8, ptr %launch, i64 {L.L_WAVES}
@@ -165,11 +263,17 @@ groupstart:
   %shsize = load i64, ptr %shsp
   %shend = getelementptr i8, ptr %shadow, i64 %shsize
   call void @loom.fill(ptr %shadow, ptr %shend, i32 0)
+  %seenp = getelementptr i8, ptr %launch, i64 {L.L_SEEN}
+  store i64 0, ptr %seenp
+  %seenagep = getelementptr i8, ptr %launch, i64 {L.L_SEEN_AGE}
+  store i64 0, ptr %seenagep
+  %seenlimitp = getelementptr i8, ptr %launch, i64 {L.L_SEEN_LIMIT}
+  store i64 1, ptr %seenlimitp
   br label %pass
 pass:
   ; one pass over all waves; the first pass also starts them
-  %firstpass = phi i1 [ true, %groupstart ], [ false, %nextpass ], [ false, %open ]
-  %epoch = phi i64 [ 0, %groupstart ], [ %epoch, %nextpass ], [ %epochn, %open ]
+  %firstpass = phi i1 [ true, %groupstart ], [ false, %again ], [ false, %open ]
+  %epoch = phi i64 [ 0, %groupstart ], [ %epoch, %again ], [ %epochn, %open ]
   br label %wave
 wave:
   %w = phi i32 [ 0, %pass ], [ %wn, %waveend ]
@@ -223,7 +327,41 @@ passend:
   %anyrunning = icmp ne i32 %running2, 0
   br i1 %anyrunning, label %nextpass, label %barrier
 nextpass:
+  ; some waves used up their time slice: the barrier opens still where all of them have signalled (gfx12)
+  %blocked = icmp ne i32 %waiting2, 0
+  br i1 %blocked, label %sloop, label %watch
+sloop:
+  %sw = phi i64 [ 0, %nextpass ], [ %swn, %snext ]
+  %swo = mul i64 %ss, %sw
+  %swst = getelementptr i8, ptr %states, i64 %swo
+  %swsp = getelementptr i8, ptr %swst, i64 {L.STATUS}
+  %sws = load i32, ptr %swsp
+  %swr = icmp eq i32 %sws, {L.RUNNING}
+  %swgp = getelementptr i8, ptr %swst, i64 {L.SIGNALLED}
+  %swg = load i32, ptr %swgp
+  %swn0 = icmp ne i32 %swg, {L.SIGNALLED_IT}
+  %swbad = and i1 %swr, %swn0
+  br i1 %swbad, label %watch, label %snext
+snext:
+  %swn = add i64 %sw, 1
+  %nws = zext i32 %nw to i64
+  %swmore = icmp ult i64 %swn, %nws
+  br i1 %swmore, label %sloop, label %release
+watch:
+  %stalled = call i1 @loom.stalled(ptr %launch, ptr %states, i64 %ss, i32 %nw)
+  br i1 %stalled, label %findrunning, label %again
+again:
   br label %pass
+findrunning:
+  %fr = phi i32 [ 0, %watch ], [ %frn, %findrunning ]
+  %fr64 = zext i32 %fr to i64
+  %fro = mul i64 %ss, %fr64
+  %frst = getelementptr i8, ptr %states, i64 %fro
+  %frsp = getelementptr i8, ptr %frst, i64 {L.STATUS}
+  %frs = load i32, ptr %frsp
+  %frr = icmp eq i32 %frs, {L.RUNNING}
+  %frn = add i32 %fr, 1
+  br i1 %frr, label %budget, label %findrunning
 barrier:
   %anywaiting = icmp ne i32 %waiting2, 0
   br i1 %anywaiting, label %release, label %groupend
@@ -236,7 +374,15 @@ rloop:
   %rsp = getelementptr i8, ptr %rst, i64 {L.STATUS}
   %rs = load i32, ptr %rsp
   %rb = icmp eq i32 %rs, {L.AT_BARRIER}
-  br i1 %rb, label %rset, label %rnext
+  br i1 %rb, label %rset, label %rpass
+rpass:
+  ; a wave that runs here has signalled: it will not stop at the wait
+  %rr = icmp eq i32 %rs, {L.RUNNING}
+  br i1 %rr, label %rmark, label %rnext
+rmark:
+  %rmp = getelementptr i8, ptr %rst, i64 {L.SIGNALLED}
+  store i32 {L.OPEN_ALREADY}, ptr %rmp
+  br label %rnext
 rset:
   store i32 {L.RUNNING}, ptr %rsp
   br label %rnext
@@ -259,8 +405,9 @@ fault:
   store i32 %g32, ptr %fgp
   ret i32 1
 budget:
+  %late = phi i32 [ %w, %account ], [ %fr, %findrunning ]
   %bwp = getelementptr i8, ptr %launch, i64 {L.L_FAULT_WAVE}
-  store i32 %w, ptr %bwp
+  store i32 %late, ptr %bwp
   %bgp = getelementptr i8, ptr %launch, i64 {L.L_FAULT_GROUP}
   %bg32 = trunc i64 %g to i32
   store i32 %bg32, ptr %bgp

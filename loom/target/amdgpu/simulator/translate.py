@@ -32,6 +32,10 @@ CHUNK_INSTRUCTIONS = 512
 _MODE_INSTRUCTIONS = frozenset(("s_round_mode", "s_denorm_mode", "s_setreg_b32", "s_setreg_imm32_b32"))
 
 
+_WORKGROUP = Inline(193)
+"""The workgroup's own barrier, -1, as ``s_barrier_signal`` names it."""
+
+
 @dataclass(frozen=True, slots=True)
 class StaticFault:
     """A fault that is certain once control reaches the instruction."""
@@ -420,6 +424,9 @@ class Translator:
                 word = instruction.modifiers["word"]
                 self._static_fault(number, StaticFault("unknown_instruction", f"{word:#010x} is no instruction"))
                 return True
+            if name == "s_barrier_signal":
+                self._barrier_signal(instruction)
+                return False
             if name in NO_EFFECT:
                 if self.watched and waits_for_stores(instruction, self.settings.generation):
                     self.lines.append("  call void @loom.watch.wait(ptr %st)\n")
@@ -613,6 +620,28 @@ class Translator:
         if isinstance(target, Register) and target.bank in SCALAR_BASE:
             self.values.write_pair(SCALAR_BASE[target.bank] + target.index, value)
 
+    def _barrier_signal(self, instruction: MachineInstruction) -> None:
+        if instruction.operands != (_WORKGROUP,):
+            raise Unsupported("barriers other than the workgroup's are not simulated")
+        self.lines.append(f"  store i32 {L.SIGNALLED_IT}, ptr {self.values.pointer(L.SIGNALLED)}\n")
+
+    def _barrier_wait(self, number: int, block: int) -> None:
+        """What stands in front of a stop at the barrier: the wave must have signalled; it goes on where it is open."""
+        place = self.values.pointer(L.SIGNALLED)
+        signalled = self.values.emit(f"load i32, ptr {place}")
+        never, already, stop = self._new_label(), self._new_label(), self._new_label()
+        self.lines.append(
+            f"  switch i32 {signalled}, label %{stop} [ i32 {L.NOT_SIGNALLED}, label %{never} "
+            f"i32 {L.OPEN_ALREADY}, label %{already} ]\n{never}:\n"
+        )
+        self._static_fault(
+            number,
+            StaticFault("barrier_not_reached", "the wave waits for a barrier that it has not signalled"),
+        )
+        self.lines.append(f"{already}:\n  store i32 {L.NOT_SIGNALLED}, ptr {place}\n")
+        self._go(block + 1)
+        self.lines.append(f"{stop}:\n  store i32 {L.NOT_SIGNALLED}, ptr {place}\n")
+
     # Control flow
 
     def _control(self, number: int, block: int) -> None:
@@ -637,6 +666,8 @@ class Translator:
         if name in ("s_barrier", "s_barrier_wait"):
             values.flush()
             self._check_faults()
+            if name == "s_barrier_wait":
+                self._barrier_wait(number, block)
             self.lines.append(f"  store i32 {block + 1}, ptr {values.pointer(L.RESUME)}\n")
             if block + 1 >= len(self.result.blocks):
                 self._go(block + 1)

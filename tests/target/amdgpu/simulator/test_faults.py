@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -131,6 +132,131 @@ def test_a_barrier_that_is_not_reached_names_all_waves(asm: Assembler) -> None:
     fault = fault_of(outcome)
     assert fault.kind == "barrier_not_reached" and fault.wave == 0
     assert "waiting: waves 1, 3 at the barrier at 0x14; ended: wave 2" in fault.message
+
+
+SPINNERS = {
+    # Wave 1 polls a word of the LDS that wave 0 writes behind the barrier.
+    "lds": """
+  v_mov_b32 v1, 0
+  v_mov_b32 v2, 0
+  v_cmp_gt_u32 vcc_lo, 32, v0
+  s_cbranch_vccz .Lspin
+  s_barrier
+  ds_store_b32 v1, v0
+  s_endpgm
+.Lspin:
+  ds_load_b32 v2, v1
+  s_waitcnt lgkmcnt(0)
+  v_cmp_ne_u32 vcc_lo, 1, v2
+  s_cbranch_vccnz .Lspin
+  s_endpgm
+""",
+    # The same in memory; and the way round is two loops, which alternate.
+    "memory": LOAD
+    + """
+  v_mov_b32 v2, 0
+  s_mov_b32 s8, 0
+  v_cmp_gt_u32 vcc_lo, 32, v0
+  s_cbranch_vccz .Lspin
+  s_barrier
+  global_store_b32 v2, v0, s[6:7]
+  s_endpgm
+.Lspin:
+  s_mov_b32 s9, 3
+.Linner:
+  global_load_b32 v3, v2, s[6:7] glc
+  s_waitcnt vmcnt(0)
+  s_sub_u32 s9, s9, 1
+  s_cmp_lg_u32 s9, 0
+  s_cbranch_scc1 .Linner
+  s_xor_b32 s8, s8, 1
+  s_branch .Lspin
+""",
+}
+
+
+@pytest.mark.parametrize("where", SPINNERS)
+def test_a_wave_that_polls_in_vain_is_found_long_before_its_budget_is_spent(asm: Assembler, where: str) -> None:
+    begin = time.monotonic()
+    outcome, _ = asm.run(SPINNERS[where], INPUT, 1, size=(64,), lds=64)
+    fault = fault_of(outcome)
+    assert fault.kind == "barrier_not_reached" and fault.wave == 1
+    assert "waiting: wave 0 at the barrier" in fault.message
+    assert "wave 1 loops without changing a register or memory" in fault.message
+    assert time.monotonic() - begin < 20  # the default budget takes a minute and more
+
+
+def test_an_endless_loop_is_found_before_its_budget_is_spent(asm: Assembler) -> None:
+    outcome, _ = asm.run(".Lloop:\n  s_nop 0\n  s_branch .Lloop\n", INPUT, 1)
+    fault = fault_of(outcome)
+    assert fault.kind == "instruction_budget" and "without changing a register or memory, for ever" in fault.message
+
+
+def test_a_long_loop_that_counts_is_no_endless_one(asm: Assembler) -> None:
+    """Six time slices; the other wave waits at a barrier meanwhile."""
+    body = """
+  v_cmp_gt_u32 vcc_lo, 32, v0
+  s_cbranch_vccz .Lmeet
+  s_mov_b32 s8, 0x600000
+.Lloop:
+  s_sub_u32 s8, s8, 1
+  s_cmp_lg_u32 s8, 0
+  s_cbranch_scc1 .Lloop
+.Lmeet:
+  s_barrier
+  s_endpgm
+"""
+    assert isinstance(asm.run(body, INPUT, 1, size=(64,))[0], Completed)
+
+
+def test_a_loop_that_stores_is_no_endless_one_until_the_budget(asm: Assembler) -> None:
+    body = "  v_mov_b32 v1, 0\n.Lloop:\n  ds_add_u32 v1, v0\n  s_branch .Lloop\n"
+    outcome, _ = asm.run(body, INPUT, 1, lds=64, device_options={"budget": 20_000_000})
+    fault = fault_of(outcome)
+    assert fault.kind == "instruction_budget" and "executed more than 20000000" in fault.message
+
+
+def test_gfx12_waits_need_a_signal(asm: Assembler) -> None:
+    body = "{signal}  s_barrier_wait -1\n  s_endpgm\n"
+    outcome, _ = asm.run(body.format(signal=""), INPUT, 1, size=(64,), processor="gfx1201")
+    fault = fault_of(outcome)
+    assert fault.kind == "barrier_not_reached" and "not signalled" in fault.message
+    signalled = body.format(signal="  s_barrier_signal -1\n")
+    assert isinstance(asm.run(signalled, INPUT, 1, size=(64,), processor="gfx1201")[0], Completed)
+
+
+def test_gfx12_a_signal_lets_others_pass_before_the_wait(asm: Assembler) -> None:
+    """Wave 0 signals and polls what wave 1 writes behind its wait; a second barrier finds both again."""
+    body = """
+  s_load_b128 s[4:7], s[0:1], 0x0
+  v_mov_b32 v1, 0
+  v_mov_b32 v2, 7
+  v_cmp_gt_u32 vcc_lo, 32, v0
+  s_wait_kmcnt 0x0
+  s_cbranch_vccz .Lwriter
+  s_barrier_signal -1
+.Lpoll:
+  global_load_b32 v3, v1, s[6:7] scope:SCOPE_DEV
+  s_wait_loadcnt 0x0
+  v_cmp_ne_u32 vcc_lo, 7, v3
+  s_wait_alu 0xfffd
+  s_cbranch_vccnz .Lpoll
+  s_barrier_wait -1
+  s_branch .Lagain
+.Lwriter:
+  s_barrier_signal -1
+  s_barrier_wait -1
+  global_store_b32 v1, v2, s[6:7]
+.Lagain:
+  s_wait_storecnt 0x0
+  s_barrier_signal -1
+  s_barrier_wait -1
+  global_store_b32 v1, v2, s[6:7] offset:4
+  s_endpgm
+"""
+    outcome, out = asm.run(body, INPUT, 2, size=(64,), processor="gfx1201")
+    assert isinstance(outcome, Completed), outcome
+    assert out.tolist() == [7, 7]
 
 
 def test_waves_that_end_do_not_block_a_barrier(asm: Assembler) -> None:
