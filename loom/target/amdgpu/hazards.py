@@ -11,6 +11,7 @@ Facts from LLVM's hazard recognizer for the AMDGPU target (which processors have
   mask: ``sa_sdst(0)`` behind a scalar write, ``va_vcc(0)`` or ``va_sdst(0)`` behind a vector one. (LLVM knows cases in
   which the hazard ends sooner; they are not used here.)
 * **WMMA after WMMA** (gfx11, gfx12): the A or B matrix is the result of the WMMA right in front: ``v_nop``.
+* **Permutation behind v_cmpx** (gfx11, gfx12): see ``permutations``.
 * **VALU read of SGPR** (gfx12): see ``scalar_reads``.
 * **Wait states** (gfx9.4): see ``wait_states``.
 """
@@ -18,12 +19,13 @@ Facts from LLVM's hazard recognizer for the AMDGPU target (which processors have
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loom.target.amdgpu.access import EXEC_UNITS, is_vector_unit, reads_and_writes, state_units, units_of
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import Immediate, MachineInstruction, MachineProgram, Register
 from loom.target.amdgpu.operation import VECTOR_CLASSES
+from loom.target.amdgpu.permutations import permutations_behind_compares
 from loom.target.amdgpu.scalar_reads import scalar_read_waits
 from loom.target.amdgpu.tables import find_row
 from loom.target.amdgpu.wait_states import WaitStateScan, nops
@@ -65,17 +67,22 @@ class Hazard:
         fix: What resolves it: fields of a wait joined by ``+``, or an instruction (``v_nop``, ``s_nop``).
         behind: Whether the fix goes behind the instruction.
         states: For ``s_nop``: wait states that are missing.
+        moved: A register that is to be moved onto itself besides.
     """
 
     name: str
     fix: str
     behind: bool = False
     states: int = 0
+    moved: Register | None = None
 
     @property
     def remedy(self) -> str:
         """What to insert, in words."""
-        return " and ".join(f"s_nop {value}" for value in nops(self.states)) or self.fix
+        words = [f"s_nop {value}" for value in nops(self.states)] or [self.fix]
+        if self.moved is not None:
+            words = [word for word in words if word] + [f"v_mov_b32 v{self.moved.index}, v{self.moved.index}"]
+        return " and ".join(words)
 
 
 def _is_valu(instruction: MachineInstruction) -> bool:
@@ -200,11 +207,19 @@ class HazardScan:
                 for block in WaitStateScan(self.program).run()
             ]
         found = self._scan()
+        if self.active:
+            for block, sources in zip(found, permutations_behind_compares(self.program), strict=True):
+                for index, source in enumerate(sources):
+                    if source is not None:
+                        known = block[index] or Hazard("vcmpx_permlane", "")
+                        block[index] = replace(known, moved=source)
         if self.generation == "gfx12":
             for block, needed in zip(found, scalar_read_waits(self.program), strict=True):
                 for index, fields in enumerate(needed):
-                    if fields and block[index] is None:
-                        block[index] = Hazard("valu_read_sgpr", "+".join(fields))
+                    met = block[index]
+                    if fields and (met is None or not met.fix):
+                        moved = None if met is None else met.moved
+                        block[index] = Hazard("valu_read_sgpr", "+".join(fields), moved=moved)
         return found
 
     def _scan(self) -> list[list[Hazard | None]]:
@@ -361,6 +376,12 @@ class HazardScan:
 
 def fix_instructions(hazard: Hazard, generation: str) -> list[MachineInstruction]:
     """The instructions that resolve a hazard."""
+    if hazard.moved is not None:
+        row = find_row(generation, "v_mov_b32")
+        assert row is not None
+        move = MachineInstruction(row, "e32", (hazard.moved, hazard.moved))
+        rest = replace(hazard, moved=None)
+        return [*(fix_instructions(rest, generation) if hazard.fix else ()), move]
     if hazard.fix in ("v_nop", "s_nop"):
         row = find_row(generation, hazard.fix)
         assert row is not None
