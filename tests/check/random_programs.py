@@ -11,6 +11,7 @@ import random
 from collections.abc import Sequence
 
 from tests.check.random_builder import EDGE_I, TOTAL, VECS, Builder, Step, parts
+from tests.check.random_far import s_backwards, s_far, s_float_atomic, s_pipelined
 from tests.check.random_memory import (
     s_atomic,
     s_carried_buffer,
@@ -249,6 +250,10 @@ OPS = [
     s_narrow_mem,
     s_carried_buffer,
     s_scatter,
+    s_pipelined,
+    s_float_atomic,
+    s_backwards,
+    s_far,
 ]
 
 
