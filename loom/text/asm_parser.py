@@ -13,8 +13,8 @@ from loom.ir.types import RegisterType, Type
 from loom.text.literals import parse_float, parse_integer
 
 if TYPE_CHECKING:
-    from loom.text.format import OpState
     from loom.text.parser import Parser
+    from loom.text.steps import OpState
 
 # asm words for structural ops.
 STRUCTURAL = {

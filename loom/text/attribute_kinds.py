@@ -10,9 +10,9 @@ from loom.ir.core import Operation
 from loom.ir.definition import AttributeDef
 
 if TYPE_CHECKING:
-    from loom.text.format import OpState
     from loom.text.parser import Parser
     from loom.text.printer import Printer
+    from loom.text.steps import OpState
 
 Reader = Callable[["Parser", "OpState"], Any]
 Writer = Callable[["Printer", Operation, Any], str]

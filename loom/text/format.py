@@ -14,63 +14,13 @@ from typing import TYPE_CHECKING, Any
 from loom.ir.core import Operation
 from loom.ir.definition import OpDefinition
 from loom.text.attribute_kinds import attribute_parser, attribute_printer, attribute_starts
+from loom.text.directives.table import DIRECTIVES
 from loom.text.lexer import _TOKEN as LITERAL_TOKEN
+from loom.text.steps import OpState, ParseStep, PrintStep
 
 if TYPE_CHECKING:
     from loom.text.parser import Parser
     from loom.text.printer import Printer
-
-ParseStep = Callable[["Parser", "OpState"], None]
-PrintStep = Callable[["Printer", Operation], None]
-
-
-class OpState:
-    """What has been read of one op so far. ``groups`` and ``types`` follow the declaration's operands and results."""
-
-    __slots__ = (
-        "attributes",
-        "definition",
-        "groups",
-        "mark",
-        "names",
-        "regions",
-        "scopes",
-        "start",
-        "successors",
-        "types",
-    )
-
-    def __init__(self, definition: OpDefinition, names: list[str], start: int) -> None:
-        self.definition = definition
-        self.names = names
-        self.start = start
-        self.groups: list[Any] = [None] * len(definition.operands)
-        self.types: list[Any] = [None] * len(definition.results)
-        self.attributes: dict[str, Any] = {}
-        self.regions: list[Any] = [None] * len(definition.regions)
-        self.successors: list[Any] = []
-        self.scopes: list[Any] = []
-        self.mark = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Directive:
-    """A construct with code of its own. ``starts(token)``: whether it is there; ``present(op)``: whether to print it.
-
-    ``arguments`` of ``make`` come from the format's parentheses; it returns the two steps.
-    """
-
-    make: Callable[[OpDefinition, tuple[str, ...]], tuple[ParseStep, PrintStep]]
-    starts: Callable[[str], bool] = lambda token: True
-    present: Callable[[Operation, tuple[str, ...]], bool] = lambda op, arguments: True
-
-
-DIRECTIVES: dict[str, Directive] = {}
-
-
-def register_directive(name: str, directive: Directive) -> None:
-    """Make ``!name`` usable in formats."""
-    DIRECTIVES[name] = directive
 
 
 @dataclass(slots=True)
@@ -192,8 +142,6 @@ def program_of(definition: OpDefinition) -> Program:
 
 
 def _compile(definition: OpDefinition) -> Program:
-    import loom.text.directives  # noqa: F401  (fills DIRECTIVES)
-
     parse: list[ParseStep] = []
     show: list[PrintStep] = []
     _compile_elements(definition, _parse_picture(definition.format), parse, show)

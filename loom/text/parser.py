@@ -13,10 +13,11 @@ from loom.ir.recursion import NESTING_LIMIT, collection_paused, deep_recursion
 from loom.ir.registry import dialect_prefixes, lookup
 from loom.ir.suggest import did_you_mean
 from loom.ir.types import Type
-from loom.text.format import OpState, program_of
+from loom.text.format import program_of
 from loom.text.lexer import END, Source
 from loom.text.literals import parse_string
 from loom.text.reader import ERROR_LIMIT, ParseFailure, Reader, TooManyErrors, UnclosedRegion, flatten
+from loom.text.steps import OpState
 
 # Older names of ops → what they are called now.
 OLDER_NAMES = {

@@ -11,6 +11,7 @@ from loom.ir.definition import RegionDef
 from loom.ir.recursion import deep_recursion
 from loom.ir.targets import DescriptorSet
 from loom.ir.types import Type
+from loom.text.directives.low import printed_set
 from loom.text.format import program_of
 
 LinePrinter = Callable[["Printer", Operation], bool]
@@ -304,8 +305,6 @@ def print_operation(op: Operation) -> str:
         for v in op.operands:
             printer.names.setdefault(v, f"%{v.name or '?'}")
         if top is not op and top.definition.has_trait("low"):
-            from loom.text.directives import printed_set
-
             printer.low_set = printed_set(top)
         printer.operation(op)
     return "".join(printer.out)

@@ -20,9 +20,9 @@ from loom.ir.definition import OpDefinition
 from loom.ir.suggest import did_you_mean
 from loom.ir.types import INDEX, FunctionType, Type
 from loom.text.attribute_kinds import attribute_parser
-from loom.text.format import OpState
 from loom.text.lexer import END, Source
 from loom.text.literals import StringError, parse_float, parse_integer, parse_string
+from loom.text.steps import OpState
 from loom.text.type_text import NAMED_TYPES, TypeTextError, parse_encoding, parse_structured
 
 if TYPE_CHECKING:
