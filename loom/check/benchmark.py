@@ -77,6 +77,12 @@ class WorkItem:
         return dict(zip(labels, self.values, strict=True))
 
     @property
+    def identity(self) -> dict[str, Any]:
+        """The fields by which the rows about an item find each other."""
+        sample_id = f"{self.benchmark.case.name}#{self.ordinal}"
+        return {"candidate_id": self.candidate_id, "candidate_index": self.index, "sample_id": sample_id}
+
+    @property
     def candidate_id(self) -> str:
         """A stable name of the row: benchmark, case, parameter values, and how it was compiled."""
         identity: list[Any] = [self.benchmark.name, self.benchmark.case.name, self.parameters]
@@ -249,7 +255,7 @@ class _Workbench:
                     self.run.repetitions.append(
                         {
                             "repetition": repetition,
-                            "candidate_id": item.candidate_id,
+                            **item.identity,
                             "work_item_index": item.index,
                             **measurement.to_json(self.request.policy),
                         }
@@ -258,6 +264,7 @@ class _Workbench:
                     ratios.append(
                         {
                             "repetition": repetition,
+                            **item.identity,
                             "baseline": row[0].candidate_id,
                             "candidate": item.candidate_id,
                             "interleave": self.request.interleave,

@@ -126,9 +126,8 @@ def rows(run: BenchmarkRun) -> Iterator[dict[str, Any]]:
     yield row("device", **identity_row)
     for entry in run.compiles:
         yield row("compile", **entry)
-    for index, (item, work) in enumerate(zip(run.items, document["work_items"], strict=True)):
-        sample_id = f"{item.benchmark.case.name}#{item.ordinal}"
-        common = {"candidate_id": item.candidate_id, "candidate_index": index, "sample_id": sample_id}
+    for item, work in zip(run.items, document["work_items"], strict=True):
+        common = item.identity
         passed = item.gate is not None and not item.gate.issues
         issues = [issue.to_json() for issue in item.gate.issues] if item.gate is not None else []
         yield row("sample", **common, case=item.benchmark.case.name, passed=passed, issues=issues)
@@ -137,23 +136,21 @@ def rows(run: BenchmarkRun) -> Iterator[dict[str, Any]]:
         yield row("benchmark.repetition", **repetition)
     for comparison in run.comparisons:
         yield row("comparison", **comparison)
-    for index, item in enumerate(run.items):
-        yield from (row(kind, **content) for kind, content in _profile_rows(item, index))
+    for item in run.items:
+        yield from (row(kind, **content) for kind, content in _profile_rows(item))
     for failure in document["failures"]:
         content = {key: value for key, value in failure.items() if key != "kind"}
         yield row("failure", issue_kind=failure["kind"], **content)
     yield row("summary", **document["summary"])
 
 
-def _profile_rows(item: WorkItem, index: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _profile_rows(item: WorkItem) -> Iterator[tuple[str, dict[str, Any]]]:
     """One ``profile_replay`` row, then what it found: of each kind a row with its state, then a row an entry."""
     profile = item.profile
     if profile is None:
         return
     common = {
-        "candidate_id": item.candidate_id,
-        "candidate_index": index,
-        "sample_id": f"{item.benchmark.case.name}#{item.ordinal}",
+        **item.identity,
         "work_item_index": item.index,
         "benchmark": item.benchmark.name,
         "case": item.benchmark.case.name,

@@ -111,8 +111,12 @@ def test_comparison(tmp_path: Path) -> None:
     assert code == 0
     assert len(document["repetitions"]) == 4
     assert [row["repetition"] for row in document["comparisons"]] == [0, 1]
+    baseline, other = (entry["candidate_id"] for entry in document["benchmarks"])
     for row in document["comparisons"]:
         assert row["ratio_p50"] * row["speedup_p50"] == pytest.approx(1.0)
+        assert (row["baseline"], row["candidate"], row["candidate_id"]) == (baseline, other, other)
+        assert (row["candidate_index"], row["sample_id"]) == (1, "axpy_case#0")
+    assert [row["candidate_index"] for row in document["repetitions"]] == [0, 1, 0, 1]
     assert run_raw(str(path), "--device=reference", "--compare=@axpy_tail")[0] == 2
     pair = "--compare=@axpy_tail,@axpy_other"
     for refused in ("--interleave=AC", "--benchmark=@axpy_tail", "--case=@axpy_case", "--sample-compilation=both"):
