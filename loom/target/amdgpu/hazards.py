@@ -68,6 +68,7 @@ class Hazard:
         behind: Whether the fix goes behind the instruction.
         states: For ``s_nop``: wait states that are missing.
         moved: A register that is to be moved onto itself besides.
+        also: Another hazard at the same instruction.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Hazard:
     behind: bool = False
     states: int = 0
     moved: Register | None = None
+    also: Hazard | None = None
 
     @property
     def remedy(self) -> str:
@@ -282,7 +284,9 @@ class HazardScan:
             if self.wave64:
                 masks, behind = self._mask_write(instructions, position, masks)
                 results, forwarded = self._partial_forwarding(instruction, results)
-                hazard = hazard or behind or forwarded
+                found = [one for one in (hazard, forwarded, behind) if one is not None]
+                for one in reversed(found):
+                    hazard = one if one is found[-1] else replace(one, also=hazard)
                 if forwarded is not None:
                     trans = frozenset()
             if _ends_vector_wait(instruction):
@@ -406,10 +410,15 @@ def resolve_hazards(program: MachineProgram, generation: str) -> int:
             if hazard is None:
                 result.append(instruction)
                 continue
-            fixes = fix_instructions(hazard, generation)
-            for fix in fixes:
+            front: list[MachineInstruction] = []
+            behind: list[MachineInstruction] = []
+            more: Hazard | None = hazard
+            while more is not None:
+                (behind if more.behind else front).extend(fix_instructions(more, generation))
+                more = more.also
+            for fix in (*front, *behind):
                 fix.location = instruction.location
-            inserted += len(fixes)
-            result.extend((instruction, *fixes) if hazard.behind else (*fixes, instruction))
+            inserted += len(front) + len(behind)
+            result.extend((*front, instruction, *behind))
         block.instructions = result
     return inserted

@@ -97,3 +97,21 @@ def test_results_from_both_sides_of_an_exec_write_are_not_forwarded() -> None:
     wait = list(program.instructions())[3]
     assert wait.row.mnemonic == "s_waitcnt_depctr" and wait.operands == (Immediate(0x0FFF),)
     assert check_hazards(program, "gfx11") == []
+
+
+def test_two_hazards_at_one_instruction_are_both_resolved() -> None:
+    """The sum reads results from both sides of a write of EXEC, and overwrites VCC, which was read as a lane mask."""
+    lines = [
+        "v_cndmask_b32 v4, v5, v6, vcc",
+        "v_mov_b32 v1, v0",
+        "s_mov_b64 exec, s[2:3]",
+        "v_mov_b32 v2, v0",
+        "v_add_co_u32 v3, vcc, v1, v2",
+    ]
+    instructions = [parse_instruction(line, "gfx1100", wave_size=64) for line in lines]
+    program = MachineProgram("k", "gfx1100", 64, [MachineBlock("entry", instructions)])
+    assert resolve_hazards(program, "gfx11") == 2
+    made = list(program.instructions())
+    # va_vdst(0) in front of the sum, va_vcc(0) behind it.
+    assert [i.operands for i in (made[4], made[6])] == [(Immediate(0x0FFF),), (Immediate(0xFFFD),)]
+    assert check_hazards(program, "gfx11") == []
