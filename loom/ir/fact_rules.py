@@ -231,12 +231,56 @@ def _shift_left(a: Facts, b: Facts) -> Facts:
 
 
 def _shift_right(a: Facts, b: Facts) -> Facts:
-    if a.low < 0 or not 0 <= b.low <= b.high <= 63:
+    if a.low < 0:
         return UNKNOWN
+    if not 0 <= b.low <= b.high <= 63:
+        return Facts(0, a.high)
     multiple = 1
     if b.constant is not None and a.multiple_of % (1 << b.constant) == 0:
         multiple = a.multiple_of >> b.constant
     return Facts(a.low >> b.high, a.high >> b.low, multiple)
+
+
+def _shift_right_signed(a: Facts, b: Facts) -> Facts:
+    if a.low >= 0:
+        return _shift_right(a, b)
+    if not 0 <= b.low <= b.high <= 63:
+        return Facts(a.low, max(a.high, -1))
+    return Facts(a.low >> b.low, max(a.high >> b.low, a.high >> b.high))
+
+
+def _shift_right_unsigned(analysis: Analysis, op: Operation, value: Value) -> Facts:
+    a, b = analysis.facts_of(op.operands[0]), analysis.facts_of(op.operands[1])
+    if a.low < 0 and 0 < b.low <= b.high <= 63:
+        width = value.type.width if isinstance(value.type, IntegerType) else 64
+        return Facts(0, ((1 << width) - 1) >> b.low)
+    return clip(_shift_right(a, b), value.type)
+
+
+def _divide_signed(a: Facts, b: Facts) -> Facts:
+    """Toward zero; nothing is required of the signs."""
+    if a.low >= 0 and b.low >= 0:
+        return _divide(a, b)
+    bound = max(abs(a.low), abs(a.high))
+    return Facts(-bound, bound)
+
+
+def _remainder_signed(a: Facts, b: Facts) -> Facts:
+    """With the sign of the dividend."""
+    if a.low >= 0 and b.low >= 0:
+        return _remainder(a, b)
+    bound = min(max(abs(a.low), abs(a.high)), max(abs(b.low), abs(b.high), 1) - 1)
+    return Facts(-bound if a.low < 0 else 0, bound if a.high > 0 else 0)
+
+
+def _population(analysis: Analysis, op: Operation, value: Value) -> Facts:
+    type_ = op.operands[0].type
+    return Facts(0, type_.width if isinstance(type_, IntegerType) else 64)
+
+
+def _absolute(analysis: Analysis, op: Operation, value: Value) -> Facts:
+    a = analysis.facts_of(op.operands[0])
+    return clip(Facts(0, max(abs(a.low), abs(a.high)), a.multiple_of), value.type)
 
 
 def _multiply_add(analysis: Analysis, op: Operation, value: Value) -> Facts:
@@ -249,6 +293,10 @@ def _cast(analysis: Analysis, op: Operation, value: Value) -> Facts:
     facts = analysis.facts_of(source)
     if isinstance(value.type, OffsetType) and isinstance(source.type, IntegerType) and facts.low < 0:
         return Facts(0, (1 << source.type.width) - 1) if source.type.width < 64 else Facts(0, I64[1])
+    if not isinstance(source.type, IntegerType) and not isinstance(value.type, IntegerType):
+        # Between coordinates and byte counts the value is representable.
+        both = facts.meet(range_of_type(value.type))
+        return both if both.low <= both.high else range_of_type(value.type)
     return clip(facts, value.type)
 
 
@@ -323,8 +371,8 @@ RULES: dict[str, _Rule] = {
     "index.ori": _binary(_or),
     "index.xori": _binary(_xor),
     "index.shli": _binary(_shift_left),
-    "index.shrui": _binary(_shift_right),
-    "index.shrsi": _binary(_shift_right),
+    "index.shrui": _shift_right_unsigned,
+    "index.shrsi": _binary(_shift_right_signed),
     "index.madd": _multiply_add,
     "index.cast": _cast,
     "scalar.addi": _binary(_add),
@@ -336,8 +384,13 @@ RULES: dict[str, _Rule] = {
     "scalar.ori": _binary(_or),
     "scalar.xori": _binary(_xor),
     "scalar.shli": _binary(_shift_left),
-    "scalar.shrui": _binary(_shift_right),
-    "scalar.shrsi": _binary(_shift_right),
+    "scalar.shrui": _shift_right_unsigned,
+    "scalar.shrsi": _binary(_shift_right_signed),
+    "scalar.divsi": _binary(_divide_signed),
+    "scalar.remsi": _binary(_remainder_signed),
+    "scalar.fmai": _multiply_add,
+    "scalar.absi": _absolute,
+    **{f"{d}.{n}": _population for d in ("index", "scalar") for n in ("ctlzi", "cttzi", "ctpopi")},
     "scalar.extsi": _signed_extend,
     "scalar.extui": _unsigned_extend,
     "scalar.trunci": lambda analysis, op, value: clip(analysis.facts_of(op.operands[0]), value.type),

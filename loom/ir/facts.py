@@ -79,6 +79,8 @@ class FactAnalysis:
             if found.low > found.high:
                 # Contradictory assumptions: the code never runs; say nothing beyond the type.
                 found = range_of_type(value.type)
+            elif found.low == found.high:
+                found = exactly(found.low)
         finally:
             self._active.discard(value)
         # What was cut short at a cycle is weaker than possible, but true.
@@ -102,15 +104,20 @@ class FactAnalysis:
             if known is not None:
                 return exactly(known)
             return self._configured(op)
-        if name == "scf.if" and len(op.regions) == 2 and op.regions[1].blocks:
-            sides = []
-            for region in op.regions:
-                ender = region.blocks[0].last
-                if ender is None or value.index >= len(ender.operands):
-                    return UNKNOWN
-                sides.append(self.facts_of(ender.operands[value.index]))
-            return sides[0].join(sides[1])
+        if name in ("scf.if", "scf.switch"):
+            return self._yielded(op, value.index)
         return UNKNOWN
+
+    def _yielded(self, op: Operation, index: int) -> Facts:
+        """What the regions of a branch agree on."""
+        found: Facts | None = None
+        for region in op.regions:
+            ender = region.blocks[0].last if region.blocks else None
+            if ender is None or index >= len(ender.operands):
+                return UNKNOWN
+            side = self.facts_of(ender.operands[index])
+            found = side if found is None else found.join(side)
+        return found if found is not None else UNKNOWN
 
     def _configured(self, op: Operation) -> Facts:
         module = op.module
@@ -173,19 +180,25 @@ class FactAnalysis:
             return start
         step = self._step_of(argument, following)
         trips = self._trip_bound(op) if step is not None else None
-        if step is not None and trips is not None and step.low >= 0:
-            # A running sum: each trip adds at most the step's greatest value.
+        if step is not None and trips is not None:
+            # A running sum: each trip adds at least the step's least and at most its greatest value.
             multiple = math.gcd(start.multiple_of, step.multiple_of)
-            return clip(Facts(start.low, start.high + trips * step.high, multiple), argument.type)
+            low, high = start.low + min(0, trips * step.low), start.high + max(0, trips * step.high)
+            return clip(Facts(low, high, multiple), argument.type)
         # Where the definition leads back to the argument, only its type is used, so the join holds in every trip.
         return start.join(self.facts_of(following))
 
     def _step_of(self, argument: Value, following: Value) -> Facts | None:
+        """What a trip adds to a carried value, None where it does something else."""
         op = following.defining_op
-        if op is None or op.name not in ("index.add", "scalar.addi") or argument not in op.operands:
+        if op is None or argument not in op.operands or op.operands[0] is op.operands[1]:
             return None
-        other = op.operands[1] if op.operands[0] is argument else op.operands[0]
-        return self.facts_of(other)
+        if op.name in ("index.add", "scalar.addi"):
+            return self.facts_of(op.operands[1] if op.operands[0] is argument else op.operands[0])
+        if op.name in ("index.sub", "scalar.subi") and op.operands[0] is argument:
+            less = self.facts_of(op.operands[1])
+            return Facts(-less.high, -less.low, less.multiple_of)
+        return None
 
     def _trip_bound(self, op: Operation) -> int | None:
         low, high, step = (self.facts_of(op.operand(n)) for n in ("lower", "upper", "step"))
@@ -496,7 +509,7 @@ class FactAnalysis:
             return []
         predicate = str(op.attributes["predicate"])
         if negated:
-            predicate = _NEGATED[predicate]
+            predicate = NEGATED[predicate]
         a, b = op.operands
         if predicate[0] == "u" and predicate not in ("eq", "ne"):
             # Below a bound that is not negative, unsigned means: neither negative nor beyond it.
@@ -509,7 +522,7 @@ class FactAnalysis:
         return _comparison_forms(predicate.removeprefix("s"), [self.linear(a), self.linear(b)])
 
 
-_NEGATED = {
+NEGATED = {
     "eq": "ne", "ne": "eq", "slt": "sge", "sle": "sgt", "sgt": "sle", "sge": "slt",
     "ult": "uge", "ule": "ugt", "ugt": "ule", "uge": "ult",
 }  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -325,3 +327,85 @@ def test_sign_extending_a_bit_gives_zero_or_minus_one() -> None:
     v = body("  %w = scalar.extsi %p : i1 to i32\n  %u = scalar.extui %p : i1 to i32\n", "%p: i1")
     assert (facts_of(v["w"]).low, facts_of(v["w"]).high) == (-1, 0)
     assert (facts_of(v["u"]).low, facts_of(v["u"]).high) == (0, 1)
+
+
+def signed8(number: int) -> int:
+    return (number + 128) % 256 - 128
+
+
+def toward_zero(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+#: What each op gives on i8, None where nothing is defined.
+EIGHT_BITS: dict[str, Callable[..., int | None]] = {
+    "addi": lambda a, b: signed8(a + b),
+    "subi": lambda a, b: signed8(a - b),
+    "muli": lambda a, b: signed8(a * b),
+    "fmai": lambda a, b, c: signed8(a * b + c),
+    "minsi": min,
+    "maxsi": max,
+    "andi": lambda a, b: signed8((a & 255) & (b & 255)),
+    "ori": lambda a, b: signed8((a & 255) | (b & 255)),
+    "xori": lambda a, b: signed8((a & 255) ^ (b & 255)),
+    "shli": lambda a, b: signed8(a << b) if 0 <= b < 8 else None,
+    "shrui": lambda a, b: signed8((a & 255) >> b) if 0 <= b < 8 else None,
+    "shrsi": lambda a, b: a >> b if 0 <= b < 8 else None,
+    "divsi": lambda a, b: toward_zero(a, b) if b and (a, b) != (-128, -1) else None,
+    "remsi": lambda a, b: a - toward_zero(a, b) * b if b and (a, b) != (-128, -1) else None,
+    "absi": lambda a: signed8(abs(a)),
+    "ctlzi": lambda a: 8 - (a & 255).bit_length(),
+    "cttzi": lambda a: ((a & 255) & -(a & 255)).bit_length() - 1 if a & 255 else 8,
+    "ctpopi": lambda a: (a & 255).bit_count(),
+}
+
+
+@pytest.mark.parametrize("name", EIGHT_BITS)
+def test_every_rule_covers_every_value_of_eight_bits(name: str) -> None:
+    rng = random.Random(name)
+    function = EIGHT_BITS[name]
+    count = 3 if name == "fmai" else 1 if name in ("absi", "ctlzi", "cttzi", "ctpopi") else 2
+    for _ in range(60):
+        spans = []
+        for _ in range(count):
+            low = rng.choice([-128, -100, -9, -1, 0, 1, 2, 7, 60, rng.randrange(-128, 127)])
+            spans.append((low, min(127, low + rng.choice([0, 1, 3, 8, 20]))))
+        text = "".join(
+            f"  %x{i} = scalar.assume %a{i} [range(%a{i}, {low}, {high})] : i8\n" for i, (low, high) in enumerate(spans)
+        )
+        operands = ", ".join(f"%x{i}" for i in range(count))
+        v = body(f"{text}  %r = scalar.{name} {operands} : i8", ", ".join(f"%a{i}: i8" for i in range(count)))
+        facts = facts_of(v["r"])
+        for values in itertools.product(*(range(low, high + 1) for low, high in spans)):
+            found = function(*values)
+            if found is None:
+                continue
+            assert facts.low <= found <= facts.high, (name, values, found, facts)
+            assert found % facts.multiple_of == 0 if facts.multiple_of else found == 0, (name, values, found, facts)
+
+
+def test_sums_and_differences_of_a_loop_are_bounded_by_its_trips() -> None:
+    v = body(
+        """  %zero = index.constant 0 : index
+  %one = index.constant 1 : index
+  %ten = index.constant 10 : index
+  %d = index.assume %a [range(%a, -3, 2)] : index
+  %up, %down = scf.for %i = [%zero to %ten step %one](%s = %zero : index, %t = %ten : index) -> (index, index) {
+    %s2 = index.add %s, %d : index
+    %t2 = index.sub %t, %d : index
+    scf.yield %s2, %t2 : index, index
+  }
+  %k = scf.switch %b -> (index) {
+    case 0 {
+      scf.yield %ten : index
+    }
+    default {
+      scf.yield %d : index
+    }
+  }
+"""
+    )
+    # Ten trips of -3 to 2.
+    assert (facts_of(v["up"]).low, facts_of(v["up"]).high) == (-30, 20)
+    assert (facts_of(v["down"]).low, facts_of(v["down"]).high) == (10 - 20, 10 + 30)
+    assert (facts_of(v["k"]).low, facts_of(v["k"]).high) == (-3, 10)

@@ -193,7 +193,6 @@ def lower_kernel(
     body = kernel.region("body")
     entry = body.blocks[0]
     ranges = Ranges(size, count, wave)
-    ranges.predicates(list(entry.arguments), kernel.attributes.get("launch_where"))
     uniformity = Uniformity(entry, size, wave)
     definition = lookup("low.kernel.def")
     assert definition is not None

@@ -116,3 +116,20 @@ def test_private_memory_that_no_wave_has_is_refused() -> None:
     with pytest.raises(LoomError, match="262136") as refused:
         run(kernel(body, "%o: buffer"), np.zeros(64, np.int32))
     assert refused.value.diagnostics[0].code == "BACKEND/045"
+
+
+@pytest.mark.parametrize("wave", [32, 64])
+def test_a_sign_extended_bit_is_minus_one_as_an_index_too(wave) -> None:
+    """The bounds of a bit's sign extension were those of the bit: the index got 32 bits and lost its sign."""
+    body = """
+  %out = buffer.view %o[%origin] : buffer -> view<64xi64>
+  %five = index.constant 5 : index
+  %low = index.cmp slt, %item, %five : index
+  %w = scalar.extsi %low : i1 to i32
+  %i = index.cast %w : i32 to index
+  %j = index.mul %i, %five : index
+  %l = index.cast %j : index to i64
+  view.store %l, %out[%item] : i64, view<64xi64>
+"""
+    (out,), _ = run(kernel(body, "%o: buffer"), np.zeros(64, np.int64), wave=wave)
+    assert out.tolist() == [-5 if k < 5 else 0 for k in range(64)]
