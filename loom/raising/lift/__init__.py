@@ -90,7 +90,7 @@ def lift(code_object: bytes, kernel: str | None = None, options: LiftOptions | N
             expressed, naming instruction and pc; what the reader and the decoder refuse.
     """
     with _collector_paused():
-        native = native_kernel(code_object, kernel)
+        native = native_kernel(code_object, kernel, inlined=options is not None and options.relax is not None)
     return lift_native(native, options)
 
 

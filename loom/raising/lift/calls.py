@@ -21,7 +21,7 @@ CALL = "s_swappc_b64"
 RETURN = "s_setpc_b64"
 PROGRAM_COUNTER = "s_getpc_b64"
 
-_INLINE = "compile the kernel with every callee inlined (clang: -O1 or higher, or __attribute__((always_inline)))"
+INLINE_HINT = "compile the kernel with every callee inlined (clang: -O1 or higher, or __attribute__((always_inline)))"
 
 
 @dataclass(slots=True)
@@ -125,7 +125,7 @@ def _explore(text: bytes, start: int, processor: str, wave_size: int, kernel: st
                         f"kernel '{kernel}' cannot be lifted: {CALL} at pc {at - base:#x}: "
                         "the target of the call is not known",
                         "LIFT/002",
-                        hint=_INLINE,
+                        hint=INLINE_HINT,
                     )
                 function.calls.append((at, target, following))
                 function.getpc.add(pair.origin)
@@ -168,7 +168,7 @@ def resolve_calls(text: bytes, offset: int, size: int, processor: str, wave_size
                     f"kernel '{kernel}' cannot be lifted: {CALL} at pc {call - offset:#x}: the function at pc "
                     f"{target - offset:#x} is called from several places, so it returns to several",
                     "LIFT/002",
-                    hint=_INLINE,
+                    hint=INLINE_HINT,
                 )
             callee = _explore(text, target, processor, wave_size, kernel, offset)
             functions[target] = (callee, continuation)

@@ -8,6 +8,7 @@ from typing import Any
 
 from loom.diagnostics import LoomError, error
 from loom.raising.lift.calls import CALL, CodeRegion, resolve_calls
+from loom.raising.lift.inline_calls import check_calls, inline_calls
 from loom.target.amdgpu.abi import KERNARG_ALIGNMENT, KernargEntry
 from loom.target.amdgpu.machine import MachineProgram
 from loom.target.amdgpu.processors import processor
@@ -74,11 +75,18 @@ def kernel_names(code_object: bytes) -> list[str]:
     return [kernel.name for kernel in read(code_object).kernels]
 
 
-def native_kernel(code_object: bytes, name: str | None = None) -> NativeKernel:
+def native_kernel(code_object: bytes, name: str | None = None, inlined: bool = False) -> NativeKernel:
     """Read and decode one kernel of a code object.
 
+    Args:
+        code_object: Bytes of the ELF file.
+        name: Kernel name; ``None`` where the object has one kernel only.
+        inlined: Whether functions that the kernel calls are put in the place of the calls (``program`` is no longer
+            the code as found) rather than decoded beside the kernel.
+
     Raises:
-        LoomError: ``LIFT/001`` where the kernel is absent or the choice is open; what reading and decoding refuse.
+        LoomError: ``LIFT/001`` where the kernel is absent or the choice is open; what reading and decoding refuse;
+            ``LIFT/002``, ``LIFT/011`` for calls that cannot be followed.
     """
     from loom.target.amdgpu.code_object import read
     from loom.target.amdgpu.decoder import decode_code, decode_program
@@ -96,9 +104,14 @@ def native_kernel(code_object: bytes, name: str | None = None) -> NativeKernel:
     kernel = found.kernel(name)
     program = decode_program(found, kernel.name)
     region, region_code = None, kernel.code
-    if any(instruction.row.mnemonic == CALL for instruction in program.instructions()):
+    calls = any(instruction.row.mnemonic == CALL for instruction in program.instructions())
+    if calls and inlined:
+        generation = processor(found.processor).generation
+        program = inline_calls(found.text, kernel.offset, found.processor, generation, kernel.wave_size, kernel.name)
+    elif calls:
         wave_size = kernel.wave_size
         region = resolve_calls(found.text, kernel.offset, len(kernel.code), found.processor, wave_size, kernel.name)
+        check_calls(region, found.text, kernel.offset, found.processor, wave_size, kernel.name)
         region_code = found.text[region.start : region.start + region.size]
         program = decode_code(region_code, found.processor, wave_size, kernel.name)
     metadata = kernel.metadata

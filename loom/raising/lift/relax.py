@@ -19,6 +19,9 @@ _DERIVED = frozenset(("s_nop", "s_delay_alu", "s_clause", "s_set_inst_prefetch_d
 _DERIVED_PREFIXES = ("s_waitcnt", "s_wait_loadcnt", "s_wait_storecnt", "s_wait_samplecnt", "s_wait_bvhcnt")
 _DERIVED_MORE = frozenset(("s_wait_expcnt", "s_wait_dscnt", "s_wait_kmcnt", "s_wait_xcnt", "s_wait_alu"))
 
+#: Branches that are ops land where control goes anyway.
+_NO_BRANCH = ("s_branch", "s_cbranch_")
+
 #: Gives back the registers of a wave before it ends; the emitter knows best whether that is allowed.
 _RELEASE = "s_sendmsg"
 _DEALLOC_VGPRS = 3
@@ -46,7 +49,7 @@ def _mnemonic(op: Operation) -> str:
 
 
 def _derived(op: Operation, mnemonic: str) -> bool:
-    if mnemonic in _DERIVED or mnemonic in _DERIVED_MORE or mnemonic.startswith(_DERIVED_PREFIXES):
+    if mnemonic in _DERIVED or mnemonic in _DERIVED_MORE or mnemonic.startswith((*_DERIVED_PREFIXES, *_NO_BRANCH)):
         return True
     if mnemonic == _RELEASE:
         immediates = op.attributes.get("immediates")

@@ -11,12 +11,17 @@ from loom.target.amdgpu.compile import CompileOptions, compile_module
 from tests.target.amdgpu.simulator.extra_suite import CASES
 from tests.target.amdgpu.simulator.native_suite import NATIVE, check
 
-#: Kernels that are refused, with what the refusal names: targets of calls kept in memory, addresses of data.
-REFUSED = {"calls": "s_swappc_b64", "generic_pointer": "s_getpc_b64"}
+#: Kernels that are refused, with what the refusal names: targets of calls kept in lanes, calls in place of a return,
+#: addresses of data.
+REFUSED = {
+    ("calls", "O0"): "s_swappc_b64",
+    ("calls", "O2"): "s_setpc_b64",
+    ("generic_pointer", "O0"): "s_getpc_b64",
+}
 
 
 def refused(case):
-    return REFUSED.get(case.kernel) if "O0" in case.file else None
+    return REFUSED.get((case.kernel, case.file[-8:-6]))
 
 
 @pytest.fixture(scope="module")
@@ -68,21 +73,10 @@ def test_computes_what_numpy_computes(device, case):
     run(device, case, None)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if "gfx1100-w64.O2" in c.file and c.kernel != "calls"], ids=named)
-def test_relaxed_kernels_compute_the_same(device, case):
-    run(device, case, "schedule")
-
-
 @pytest.mark.full
-@pytest.mark.parametrize("relax", [None, "allocation", "schedule"])
 @pytest.mark.parametrize("case", [c for c in CASES if refused(c) is None], ids=named)
-def test_everything_everywhere(device, case, relax):
-    called = "O0" in case.file or case.kernel == "calls"
-    if relax is not None and called:
-        with pytest.raises(LoomError, match="reads the place of the code"):
-            run(device, case, relax)
-    else:
-        run(device, case, relax)
+def test_everything_everywhere(device, case):
+    run(device, case, None)
 
 
 @pytest.mark.full

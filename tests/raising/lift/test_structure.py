@@ -303,18 +303,40 @@ def test_a_function_with_one_call_site_is_part_of_the_flow():
     assert (region.entry, region.size) == (0, len(code))
 
 
-@pytest.mark.parametrize("name", ["gfx1100-w32.O0", "gfx1100-w64.O0", "gfx1100-w32.O2"])
+@pytest.mark.parametrize("name", ["gfx1100-w32.O0", "gfx1100-w64.O0"])
 def test_kernels_that_call_emit_themselves_and_their_functions(name):
     from loom.raising.lift import lift, native_kernel
     from tests.raising.native_launches import NATIVE
 
     data = (NATIVE / f"extra/{name}.hsaco").read_bytes()
-    kernel = "calls" if name.endswith("O2") else "scratch_sort"
+    kernel = "scratch_sort"
     lifted = lift(data, kernel)
     assert lifted.native.region is not None and lifted.native.region.functions
     text = loom.print_module(lifted.module)
     assert "low.op<amdgpu.s_swappc_b64>" in text and "low.op<amdgpu.s_setpc_b64>" in text
     assert lift_difference(lifted, text) is None
     assert native_kernel(data, kernel).code == lifted.native.code
-    with pytest.raises(LoomError, match="reads the place of the code"):
-        lift(data, kernel, LiftOptions(relax="allocation"))
+
+
+def test_calls_without_an_end_are_refused():
+    """A function that calls itself: every way leads one call deeper."""
+    from loom.raising.lift.inline_calls import inline_calls
+    from tests.raising.lift.programs import assemble
+
+    code = assemble(
+        """
+    k:
+        s_getpc_b64 s[4:5]
+        s_add_u32 s4, s4, literal:28
+        s_addc_u32 s5, s5, literal:0
+        s_swappc_b64 s[30:31], s[4:5]
+        v_add_f32 v2, v1, v1
+        s_endpgm #0
+    again:
+        s_swappc_b64 s[30:31], s[4:5]
+        s_endpgm #0
+    """
+    )
+    with pytest.raises(LoomError, match=r"s_swappc_b64 at pc 0x20: calls nest more than 24 deep") as caught:
+        inline_calls(code, 0, "gfx1100", "gfx11", 32, "k")
+    assert caught.value.diagnostics[0].code == "LIFT/011"

@@ -1,0 +1,125 @@
+"""Every kernel of tests/native with its registers, then its order, given to the backend: the results stay NumPy's."""
+
+import numpy as np
+import pytest
+
+import loom
+from loom.device.amdgpu_sim import SimulatorDevice
+from loom.device.protocol import Completed
+from loom.diagnostics import LoomError
+from loom.raising.lift import LiftOptions, lift
+from loom.target.amdgpu.code_object import read
+from loom.target.amdgpu.compile import CompileOptions, compile_module
+from tests.target.amdgpu.simulator.extra_suite import CASES as EXTRA
+from tests.target.amdgpu.simulator.native_suite import CASES, NATIVE, Launch, check
+from tests.target.amdgpu.simulator.native_suite import run as launched
+
+EVERY = [*CASES, *EXTRA]
+#: They read data at an address computed from the program counter, which no relaxed kernel has.
+REFUSED = [c for c in EVERY if c.kernel == "generic_pointer" and "O0" in c.file]
+RELAXED = [c for c in EVERY if c not in REFUSED]
+
+
+#: Matrix kernels without a reference of their own, with buffers A, B, C, for sparse ones an index, and the number of
+#: steps: what they compute must be what the native kernel computes.
+MATRIX = [
+    *(("extra/gfx1201-mma.O2.hsaco", name, 32) for name in ("wmma_bf16", "wmma_fp8", "swmmac_f16", "wmma_iu8")),
+    *(
+        ("extra/gfx942-mma.O2.hsaco", name, 64)
+        for name in ("mfma_f32", "mfma_f64", "mfma_bf16", "mfma_i8", "mfma_fp8", "smfmac_f16")
+    ),
+]
+
+
+def test_no_kernel_is_left_out():
+    kernels = {
+        (path.relative_to(NATIVE).as_posix(), kernel.name)
+        for path in NATIVE.rglob("*.hsaco")
+        for kernel in read(path.read_bytes()).kernels
+    }
+    tested = {(c.file, c.kernel) for c in RELAXED} | {(file, name) for file, name, _ in MATRIX}
+    assert tested | {(c.file, c.kernel) for c in REFUSED} == kernels
+    assert (len(kernels), len(tested), len(REFUSED)) == (166, 164, 2)
+
+
+@pytest.fixture(scope="module")
+def device():
+    opened = SimulatorDevice(threads=1)  # one order of the work-groups' atomics
+    yield opened
+    opened.close()
+
+
+def relaxed(file, kernel, what):
+    return lift((NATIVE / file).read_bytes(), kernel, LiftOptions(relax=what))
+
+
+def emitted(file, kernel, what, size):
+    lifted = relaxed(file, kernel, what)
+    module = loom.parse(loom.print_module(lifted.module), "relaxed.loom")
+    loom.verify(module)
+    module.symbol(lifted.kernel.symbol).attributes.setdefault("workgroup_size", size)
+    return compile_module(module, CompileOptions(pipeline="none", check=True)).code_object
+
+
+def run(device, case, what, sizes):
+    size = (*case.make(case.sizes[0], np.random.default_rng(0)).size, 1, 1)[:3]
+    executable = device.load(emitted(case.file, case.kernel, what, size))
+    for n in sizes:
+        check(device, case, n, executable)
+
+
+def named(case):
+    return case.name.replace(".hsaco", "")
+
+
+@pytest.mark.parametrize("what", ["allocation", "schedule"])
+@pytest.mark.parametrize("case", RELAXED, ids=named)
+def test_computes_what_numpy_computes(device, case, what):
+    run(device, case, what, case.sizes[-1:])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("what", ["allocation", "schedule"])
+@pytest.mark.parametrize("case", RELAXED, ids=named)
+def test_at_every_size(device, case, what):
+    run(device, case, what, case.sizes)
+
+
+@pytest.mark.parametrize("what", ["allocation", "schedule"])
+@pytest.mark.parametrize(("file", "kernel", "lanes"), MATRIX)
+def test_matrix_kernels_compute_what_they_compute_natively(device, file, kernel, lanes, what):
+    rng = np.random.default_rng(7)
+    # Bytes below 0x40 are moderate numbers in every format, whatever its width.
+    a, b, index = (rng.integers(0, 0x40, 3 * lanes * 32, dtype=np.uint8) for _ in range(3))
+    result = np.zeros(lanes * 32, np.uint8)
+    sparse = [index] if kernel.startswith(("swmmac", "smfmac")) else []
+    launch = Launch([a, b, result, *sparse, np.uint32(3)], (1,), (lanes,), {})
+    native = device.load((NATIVE / file).read_bytes())
+    outcomes = []
+    for code in (native, device.load(emitted(file, kernel, what, (lanes, 1, 1)))):
+        outcome, buffers = launched(device, code, kernel, launch)
+        assert isinstance(outcome, Completed), outcome
+        outcomes.append(buffers[2])
+    assert outcomes[0].any()
+    np.testing.assert_array_equal(outcomes[0], outcomes[1])
+
+
+@pytest.mark.parametrize("what", ["allocation", "schedule"])
+@pytest.mark.parametrize("case", REFUSED, ids=named)
+def test_data_beside_the_code_is_refused_with_its_place(case, what):
+    with pytest.raises(LoomError, match="uses an address computed from the program counter") as caught:
+        relaxed(case.file, case.kernel, what)
+    first = caught.value.diagnostics[0]
+    assert first.code == "LIFT/011" and first.hint
+    assert "'generic_pointer' cannot be relaxed: s_load_b64 at pc " in first.message
+
+
+@pytest.mark.parametrize("case", [c for c in EVERY if c.kernel == "calls"], ids=named)
+def test_every_call_gets_a_copy_of_its_function(case):
+    """`twice` calls `mix` and then goes on to it in place of returning: two copies of mix, whose constant appears in
+    each; the kernel itself calls twice once."""
+    text = loom.print_module(relaxed(case.file, case.kernel, "allocation").module)
+    assert text.count("2654435761") + text.count("0x9e3779b1") == 2
+    for gone in ("s_getpc", "s_swappc", "s_setpc", "s_branch"):
+        assert gone not in text
+    assert "function_offsets" not in text
