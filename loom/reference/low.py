@@ -21,7 +21,7 @@ from loom.diagnostics import error
 from loom.ir import Block, Operation, Region, RegisterType, Value
 from loom.reference.execution import Interpreter
 from loom.reference.formats import Array
-from loom.reference.low_memory import MemoryUnit
+from loom.reference.low_memory import PRIVATE_APERTURE, SHARED_APERTURE, MemoryUnit
 from loom.reference.memory import RaceDetector
 
 Words = list[Array]
@@ -31,6 +31,14 @@ UNDEFINED_WORD = np.uint32(0xA5A5A5A5)
 
 #: The same, of a byte of scratch.
 UNDEFINED_BYTE = 0xA5
+
+#: Registers that hold the bounds of the generic addresses of LDS and private memory.
+APERTURES = {
+    "shared_base": SHARED_APERTURE,
+    "shared_limit": SHARED_APERTURE + 0xFFFFFFFF,
+    "private_base": PRIVATE_APERTURE,
+    "private_limit": PRIVATE_APERTURE + 0xFFFFFFFF,
+}
 
 #: Instructions that change no value: waits, hints and cache control.
 _NO_EFFECT = (
@@ -308,6 +316,8 @@ class LowFunction:
                 return None
             if operand.bank == "null":
                 return split_integer(0, max(1, operand.units))
+            if operand.bank in APERTURES:
+                return split_integer(APERTURES[operand.bank], 2 if wide else 1)
             if operand.bank in ("exec", "vcc"):
                 return split_integer(getattr(self.wave, operand.bank), max(1, self.wave.machine.wave // 32))
             if operand.bank in ("scc", "m0"):

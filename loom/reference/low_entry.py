@@ -12,7 +12,7 @@ from loom.ir import Operation, RegisterType, Value, VectorType
 from loom.reference.execution import Batch, Frame, Geometry, Interpreter, form_of, handles
 from loom.reference.formats import FORMATS, Array, encode
 from loom.reference.low import LowFunction, Machine, Steps, Wave, Words, split_integer, uniform
-from loom.reference.low_memory import GLOBAL_BASE, MemoryUnit
+from loom.reference.low_memory import GLOBAL_BASE, PRIVATE_APERTURE, SHARED_APERTURE, MemoryUnit
 from loom.reference.memory import Arena, RaceDetector
 from loom.reference.operations_vector import from_bits, to_bits
 from loom.reference.values import BufferValue, Mask
@@ -240,7 +240,12 @@ def _foreign_kernarg(
 
 
 def _hidden_values(geometry: Geometry) -> dict[str, int]:
-    values = {"hidden_dynamic_lds_size": geometry.dynamic_storage, "hidden_grid_dims": 1}
+    values = {
+        "hidden_dynamic_lds_size": geometry.dynamic_storage,
+        "hidden_grid_dims": 1,
+        "hidden_shared_base": SHARED_APERTURE >> 32,
+        "hidden_private_base": PRIVATE_APERTURE >> 32,
+    }
     for axis, name in enumerate("xyz"):
         values[f"hidden_block_count_{name}"] = geometry.workgroups[axis]
         values[f"hidden_group_size_{name}"] = geometry.workgroup_size[axis]

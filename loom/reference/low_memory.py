@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,34 @@ if TYPE_CHECKING:
 
 #: The device address of the first byte of the global arena.
 GLOBAL_BASE = 1 << 40
+
+
+#: Generic addresses of LDS and of private memory: the upper half tells the space, the lower one is the offset in it.
+SHARED_APERTURE, PRIVATE_APERTURE = 1 << 48, 2 << 48
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where some lanes of an access go: the bytes, offsets by lane, and how far they may reach.
+
+    ``label`` is ``global``, ``LDS`` or ``scratch``; the lanes' memories of scratch lie ``lane_stride`` bytes apart.
+    """
+
+    label: str
+    store: Array
+    offsets: list[Array]
+    active: Array
+    limit: int
+    lane_stride: int = 0
+
+
+def _lds(wave: Wave, offsets: list[Array], active: Array) -> _Place:
+    return _Place("LDS", wave.lds, offsets, active, wave.machine.lds_bytes)
+
+
+def _scratch(wave: Wave, offsets: Array, active: Array) -> _Place:
+    private = wave.private_memory()
+    return _Place("scratch", private.reshape(-1), [offsets], active, private.shape[1], private.shape[1])
 
 
 class MemoryUnit:
@@ -46,33 +75,69 @@ class MemoryUnit:
         active = wave.lanes()
         if memory.space == "buffer":
             active &= self._buffer_in_range(operands, modifiers, semantic.bytes, wave.machine.wave)
-        lanes = np.flatnonzero(active)
         data = [operands.get(name) for name in memory.data]
-        size = wave.machine.wave
-        if memory.space in ("lds", "gds"):
-            store, offsets = wave.lds, self._lds_offsets(operands, modifiers, semantic, size)
-            label = "LDS"
-        elif memory.space == "scratch":
-            private = wave.private_memory()
-            store, label = private.reshape(-1), "scratch"
-            offsets = [self._scratch_offsets(operands, modifiers, size)]
-            self._check_scratch(interp, op, offsets[0][lanes], semantic.bytes, private.shape[1], lanes)
-            offsets = [offsets[0] + np.arange(size) * private.shape[1]]
-        else:
-            store, label = self.arena.data, "global"
-            offsets = [self._global_offsets(operands, modifiers, memory.space, wave)]
-        for places in offsets if label != "scratch" else ():
-            limit = wave.machine.lds_bytes if label == "LDS" else store.size
-            self._check(interp, op, places[lanes], semantic.bytes, limit, label, lanes)
-        if label == "LDS" and wave.detector is not None:
+        words: Words | None = None
+        for place in self._places(row, operands, modifiers, semantic, wave, active):
+            found = self._perform(interp, op, row, operands, semantic, data, wave, place)
+            if words is None or found is None:
+                words = found
+            else:  # the lanes of a generic access lie in different spaces
+                words = [np.where(place.active, new, old) for new, old in zip(found, words, strict=True)]
+        return words
+
+    def _places(
+        self,
+        row: Any,
+        operands: dict[str, Words | None],
+        modifiers: dict[str, int],
+        semantic: Any,
+        wave: Wave,
+        active: Array,
+    ) -> list[_Place]:
+        """Where the active lanes access memory: one place, or for generic addresses one of each space that is met."""
+        space, size = row.memory.space, wave.machine.wave
+        if space in ("lds", "gds"):
+            return [_lds(wave, self._lds_offsets(operands, modifiers, semantic, size), active)]
+        if space == "scratch":
+            return [_scratch(wave, self._scratch_offsets(operands, modifiers, size), active)]
+        offsets = self._global_offsets(operands, modifiers, space, wave)
+        if space != "flat":
+            return [_Place("global", self.arena.data, [offsets], active, self.arena.data.size)]
+        aperture = (offsets + GLOBAL_BASE) >> 48
+        inside = (offsets + GLOBAL_BASE) & 0xFFFFFFFF
+        shared, private = (active & (aperture == base >> 48) for base in (SHARED_APERTURE, PRIVATE_APERTURE))
+        places = [
+            _Place("global", self.arena.data, [offsets], active & ~shared & ~private, self.arena.data.size),
+            _lds(wave, [inside], shared),
+            _scratch(wave, inside, private),
+        ]
+        return [place for place in places if place.active.any()] or places[:1]
+
+    def _perform(
+        self,
+        interp: Interpreter,
+        op: Operation,
+        row: Any,
+        operands: dict[str, Words | None],
+        semantic: Any,
+        data: list[Words | None],
+        wave: Wave,
+        place: _Place,
+    ) -> Words | None:
+        """Check and perform an access of some lanes in one space."""
+        lanes, size = np.flatnonzero(place.active), wave.machine.wave
+        for offsets in place.offsets:
+            self._check(interp, op, offsets[lanes], semantic.bytes, place, lanes)
+        at = [offsets + place.lane_stride * np.arange(size) for offsets in place.offsets]
+        if place.label == "LDS" and wave.detector is not None:
             written = self._new_bytes(semantic, lanes, data, size)
-            self._watch(interp, op, wave, [places[lanes] for places in offsets], semantic, written, lanes)
+            self._watch(interp, op, wave, [offsets[lanes] for offsets in at], semantic, written, lanes)
         if semantic.kind == "load":
-            return self._load(store, offsets, semantic, lanes, size, operands, memory)
+            return self._load(place.store, at, semantic, lanes, size, operands, row.memory)
         if semantic.kind == "store":
-            self._store(store, offsets, lanes, self._new_bytes(semantic, lanes, data, size), semantic.bytes)
+            self._store(place.store, at, lanes, self._new_bytes(semantic, lanes, data, size), semantic.bytes)
             return None
-        return self._atomic(store, offsets[0], semantic, lanes, data, wave, row.mnemonic.startswith("ds_cmpst_"))
+        return self._atomic(place.store, at[0], semantic, lanes, data, wave, row.mnemonic.startswith("ds_cmpst_"))
 
     # --- addresses ----------------------------------------------------------------------------------------------------
 
@@ -149,45 +214,37 @@ class MemoryUnit:
                 total += np.broadcast_to(words[0], (size,)).astype(np.int64)
         return total
 
-    def _check_scratch(
-        self, interp: Interpreter, op: Operation, places: Array, size: int, private: int, lanes: Array
-    ) -> None:
-        """Every access must lie inside the lane's private segment."""
-        wrong = (places < 0) | (places + size > private)
-        if wrong.any():
-            position = int(np.argmax(wrong))
-            interp.fail(
-                op,
-                "REFERENCE/002",
-                f"{size} bytes at scratch offset {int(places[position]):#x} are outside the {private} bytes of private "
-                f"memory (lane {int(lanes[position])})",
-                hint="reserve them with low.storage.reserve … : low.storage<private>",
-            )
-
-    def _check(
-        self, interp: Interpreter, op: Operation, places: Array, size: int, limit: int, label: str, lanes: Array
-    ) -> None:
-        """Every access must lie inside one root (global), or in the ``limit`` bytes of the workgroup's LDS."""
-        if label == "LDS":
-            wrong = (places < 0) | (places + size > limit)
-        else:
-            wrong = np.ones(places.shape, np.bool_)
+    def _check(self, interp: Interpreter, op: Operation, at: Array, size: int, place: _Place, lanes: Array) -> None:
+        """Every access must lie inside one root (global), or in the bytes of LDS or of the lane's private memory."""
+        if place.label == "global":
+            wrong = np.ones(at.shape, np.bool_)
             for root in self.arena.roots:
-                wrong &= ~((places >= root.start) & (places + size <= root.start + root.size))
-        if wrong.any():
-            position = int(np.argmax(wrong))
-            place = int(places[position])
-            nearest = self.arena.root_at(place) if label == "global" else None
-            near = f" (the workgroup has {limit} bytes)" if label == "LDS" else ""
-            if nearest is not None:
-                near = f"; nearest buffer: {nearest.size} bytes at {GLOBAL_BASE + nearest.start:#x}"
-            address = place if label == "LDS" else place + GLOBAL_BASE
-            interp.fail(
-                op,
-                "REFERENCE/002",
-                f"{size} bytes at {label} address {address:#x} are outside every buffer (lane {int(lanes[position])})"
-                + near,
+                wrong &= ~((at >= root.start) & (at + size <= root.start + root.size))
+        else:
+            wrong = (at < 0) | (at + size > place.limit)
+        if not wrong.any():
+            return
+        position = int(np.argmax(wrong))
+        where, lane = int(at[position]), int(lanes[position])
+        hint = None
+        if place.label == "global":
+            nearest = self.arena.root_at(where)
+            near = f"; nearest buffer: {nearest.size} bytes at {GLOBAL_BASE + nearest.start:#x}" if nearest else ""
+            message = (
+                f"{size} bytes at global address {where + GLOBAL_BASE:#x} are outside every buffer (lane {lane}){near}"
             )
+        elif place.label == "LDS":
+            message = (
+                f"{size} bytes at LDS address {where:#x} are outside the workgroup's {place.limit} bytes (lane {lane})"
+            )
+            hint = "reserve them with low.storage.reserve … : low.storage<workgroup>"
+        else:
+            message = (
+                f"{size} bytes at scratch offset {where:#x} are outside the {place.limit} bytes of private memory "
+                f"(lane {lane})"
+            )
+            hint = "reserve them with low.storage.reserve … : low.storage<private>"
+        interp.fail(op, "REFERENCE/002", message, hint=hint)
 
     def _watch(
         self,
@@ -328,7 +385,8 @@ class MemoryUnit:
         scalar = operands.get("soffset")
         place = address + modifiers.get("offset", 0) + (int(scalar[0][0]) if scalar is not None else 0) - GLOBAL_BASE
         place &= ~3 if semantic.bytes >= 4 else ~0
-        self._check(interp, op, np.array([place]), semantic.bytes, self.arena.data.size, "global", np.array([0]))
+        everything = _Place("global", self.arena.data, [], np.ones(1, np.bool_), self.arena.data.size)
+        self._check(interp, op, np.array([place]), semantic.bytes, everything, np.array([0]))
         raw = self.arena.data[place : place + semantic.bytes][None, :]
         words = _extend(raw, semantic)
         return [words[0, word : word + 1].copy() for word in range(semantic.words)]

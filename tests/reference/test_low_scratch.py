@@ -18,8 +18,13 @@ from tests.target.amdgpu.simulator import extra_suite
 
 EXTRA = Path(__file__).resolve().parents[1] / "native" / "extra"
 
-#: Kernels that sort an array in private memory, for every generation and both wave sizes.
+#: Kernels that sort an array in private memory, and that reach LDS, private and global memory by one generic pointer, for
+#: every generation and both wave sizes.
 CASES = [
+    ("gfx1100-w32.O2", "generic_pointer", 32),
+    ("gfx1100-w64.O2", "generic_pointer", 64),
+    ("gfx1201.O2", "generic_pointer", 32),
+    ("gfx942.O2", "generic_pointer", 64),
     ("gfx1100-w32.O2", "scratch_sort", 32),
     ("gfx1100-w64.O2", "scratch_sort", 64),
     ("gfx1201.O2", "scratch_sort", 32),
@@ -30,7 +35,7 @@ CASES = [
 @pytest.mark.parametrize(("file", "kernel", "wave"), CASES, ids=lambda value: str(value))
 def test_native_kernels_with_private_memory(file: str, kernel: str, wave: int) -> None:
     loom.target.register_targets()
-    case = getattr(extra_suite, kernel)(9, np.random.default_rng(5))
+    case = getattr(extra_suite, kernel)(64, np.random.default_rng(5))
     module = lift((EXTRA / f"{file}.hsaco").read_bytes(), kernel, LiftOptions()).module
     op = next(op for op in module.operations if op.name == "low.kernel.def")
     memories: dict[int, Memory] = {}
