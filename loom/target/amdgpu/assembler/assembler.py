@@ -7,11 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from loom.diagnostics import Location, LoomError, error
-from loom.target.amdgpu import elf
+from loom.diagnostics import Location, error
 from loom.target.amdgpu.assembler import macros
 from loom.target.amdgpu.assembler.expressions import Cursor, Unresolved, failure, float_bits, tokenize, unquote
-from loom.target.amdgpu.assembler.instructions import Deferred, InstructionParser
+from loom.target.amdgpu.assembler.instructions import InstructionParser
 from loom.target.amdgpu.assembler.kernel_directives import is_known, make_descriptor
 from loom.target.amdgpu.assembler.macros import Line, Macro
 from loom.target.amdgpu.code_object import ABI_V5, ABI_V6, CodeObject, Kernel, layout_addresses, with_entry_offsets
@@ -732,6 +731,3 @@ def assemble(
         return _Assembler(source, file_name, processor, wave_size).run()
     except RecursionError:
         raise error("macros nest too deeply", "ASM/014", Location(file_name, 1)) from None
-
-
-__all__ = ["Deferred", "LoomError", "assemble", "elf"]
