@@ -394,3 +394,38 @@ def test_a_slow_kernel_is_waited_for(recorder: Recorder) -> None:
     assert isinstance(outcome, Completed)
     assert values.tolist() == [2.0 * i + 3.0 for i in range(8)]
     assert recorder.names.count("hipEventQuery") == 6
+
+
+def test_hardware_counters_are_unavailable(recorder: Recorder) -> None:
+    """A time is measured; the counters that were asked for are not read, which the rows say, and nothing is replayed."""
+    import loom.target
+    from loom.check.benchmark import Request, run_benchmarks
+    from loom.check.benchmark_output import rows
+    from loom.check.device_executor import open_executor
+    from loom.check.execute import Files
+    from loom.check.executor import RunOptions
+    from loom.check.measure import Policy
+    from loom.check.profile import ProfileRequest
+    from loom.text import parse_module
+
+    loom.target.register_targets()
+    module = parse_module(AXPY.read_text(), str(AXPY))
+    options = RunOptions()
+    policy = Policy(measure="dispatch_complete", iterations=2, warmup_iterations=0, ring_count=1)
+    run = run_benchmarks(
+        module,
+        lambda: open_executor("amdgpu-hip", module, options),
+        options,
+        Files(AXPY.parent, AXPY.parent),
+        Request(policy=policy, profile=ProfileRequest(("counters",), ("SQ_WAVES",))),
+    )
+    assert (run.exit_code, run.items[0].state) == (0, "measured")
+    assert recorder.names.count("hipModuleLaunchKernel") == 1 + 2
+    found = {row["row"]: row for row in rows(run)}
+    assert found["profile_replay"]["profile_replay"]["summary"]["unavailable"].startswith(
+        "hardware counters are not read"
+    )
+    assert (found["profile_counter"]["counter"]["name"], found["profile_counter"]["counter"]["state"]) == (
+        "SQ_WAVES",
+        "unavailable",
+    )
