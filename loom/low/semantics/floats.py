@@ -293,6 +293,13 @@ def limit_half(c: Context, result: Expr, *operands: Expr) -> Expr:
     return select(overflow, bitcast((bits(result) & SIGN["f16"]) | 0x7BFF, "f16"), result)
 
 
+def single_to_half(c: Context, a: Expr) -> Expr:
+    """Single to half precision under the modes; a NaN keeps its sign and the upper bits of its payload."""
+    value = limit_half(c, narrow_half(flush_input(c, a), c.mode.round64), a)
+    payload = ((bits(a) >> 16) & 0x8000) | 0x7E00 | ((bits(a) >> 13) & 0x3FF)
+    return flush_output(c, select(is_nan(a), bitcast(trunc(payload, "i16"), "f16"), value))
+
+
 def _arithmetic(c: Context, op: str, *operands: Expr) -> Expr:
     type_ = operands[0].type
     values = [flush_input(c, o) for o in operands]

@@ -33,6 +33,7 @@ from loom.low.semantics.floats import (
     maximum_number,
     minimum_number,
     narrow_half,
+    single_to_half,
 )
 from loom.low.semantics.operation import ACCUMULATING, Context, define
 
@@ -359,7 +360,7 @@ def _declare_floats() -> None:
     define("s_cvt_f32_u32", "f32 = i32", lambda c, a: node("uitofp", "f32", a))
     define("s_cvt_i32_f32", "i32 = f32", lambda c, a: float_to_int(a, 32, True))
     define("s_cvt_u32_f32", "i32 = f32", lambda c, a: float_to_int(a, 32, False))
-    define("s_cvt_f16_f32", "f16 = f32", lambda c, a: narrow_half(a, c.mode.round64))
+    define("s_cvt_f16_f32", "f16 = f32", single_to_half)
     define("s_cvt_f32_f16", "f32 = f16", lambda c, a: extend_half(a))
     define("s_cvt_hi_f32_f16", "f32 = i32", lambda c, a: extend_half(bitcast(trunc(a >> 16, "i16"), "f16")))
     define("s_cvt_pk_rtz_f16_f32", "v2f16 = f32 f32", lambda c, a, b: (narrow_half(a, 3), narrow_half(b, 3)))

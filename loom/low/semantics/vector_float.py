@@ -55,7 +55,6 @@ from loom.low.semantics.floats import (
     is_signaling,
     is_zero,
     ldexp,
-    limit_half,
     maximum_ieee,
     maximum_number,
     minimum_ieee,
@@ -66,6 +65,7 @@ from loom.low.semantics.floats import (
     quiet,
     scale_double,
     single_to_bfloat,
+    single_to_half,
     to_f64,
 )
 from loom.low.semantics.operation import ACCUMULATING, Context, define
@@ -105,8 +105,10 @@ def _declare_arithmetic() -> None:
             define(f"v_sin_{t}", f"{t} = {t}", lambda c, a: transcendental.sine(a))
             define(f"v_cos_{t}", f"{t} = {t}", lambda c, a: transcendental.cosine(a))
             define(f"v_mad_{t}", f"{t} = {t} {t} {t}", fmad)
-            define(f"v_fmaak_{t} v_madak_{t}", f"{t} = {t} {t} {t}", ffma)
-            define(f"v_fmamk_{t} v_madmk_{t}", f"{t} = {t} {t} {t}", lambda c, a, k, b: ffma(c, a, k, b))
+            define(f"v_fmaak_{t}", f"{t} = {t} {t} {t}", ffma)
+            define(f"v_madak_{t}", f"{t} = {t} {t} {t}", fmad)
+            define(f"v_fmamk_{t}", f"{t} = {t} {t} {t}", lambda c, a, k, b: ffma(c, a, k, b))
+            define(f"v_madmk_{t}", f"{t} = {t} {t} {t}", lambda c, a, k, b: fmad(c, a, k, b))
             for suffix in (f"min3_{t}", f"min3_num_{t}"):
                 define(
                     f"v_{suffix}", f"{t} = {t} {t} {t}",
@@ -354,7 +356,7 @@ def _declare_conversions() -> None:
         "v_cvt_floor_i32_f32 v_cvt_flr_i32_f32", "i32 = f32",
         lambda c, a: float_to_int(node("floor", "f32", a), 32, True),
     )  # fmt: skip
-    define("v_cvt_f16_f32", "f16 = f32", _to_half)
+    define("v_cvt_f16_f32", "f16 = f32", single_to_half)
     define("v_cvt_f32_f16", "f32 = f16", lambda c, a: flush_output(c, extend_half(flush_input(c, a))))
     define("v_cvt_f32_f64", "f32 = f64", _to_single)
     define("v_cvt_f64_f32", "f64 = f32", _to_double)
@@ -402,13 +404,6 @@ def _from_int(c: Context, a: Expr, signed: bool, type_: str) -> Expr:
     if type_ == "f16":
         return narrow_half(node(op, "f32", a), rounding)
     return narrow_single(node(op, "f64", a), rounding) if rounding else node(op, "f32", a)
-
-
-def _to_half(c: Context, a: Expr) -> Expr:
-    value = limit_half(c, narrow_half(flush_input(c, a), c.mode.round64), a)
-    # A NaN keeps the upper bits of its payload.
-    payload = ((bits(a) >> 16) & 0x8000) | 0x7E00 | ((bits(a) >> 13) & 0x3FF)
-    return flush_output(c, select(is_nan(a), bitcast(trunc(payload, "i16"), "f16"), value))
 
 
 def _to_single(c: Context, a: Expr) -> Expr:
@@ -534,8 +529,9 @@ def _declare_scalar_results() -> None:
     define("v_cvt_f32_bf16", "f32 = i16", lambda c, a: bfloat_to_single(a))
     define("v_exp_legacy_f32", "f32 = f32", lambda c, a: transcendental.exp2(a))
     define("v_log_legacy_f32", "f32 = f32", lambda c, a: transcendental.log2(a))
-    define("v_cvt_pk_f16_f32", "v2f16 = f32 f32", lambda c, a, b: (_to_half(c, a), _to_half(c, b)))
-    define("v_mad_legacy_f16 v_fma_legacy_f16", "f16 = f16 f16 f16", ffma)
+    define("v_cvt_pk_f16_f32", "v2f16 = f32 f32", lambda c, a, b: (single_to_half(c, a), single_to_half(c, b)))
+    define("v_fma_legacy_f16", "f16 = f16 f16 f16", ffma)
+    define("v_mad_legacy_f16", "f16 = f16 f16 f16", fmad)
     define("v_div_fixup_legacy_f16", "f16 = f16 f16 f16", _div_fixup)
 
 

@@ -170,14 +170,16 @@ def test_pairs_of_singles(kind: str, fnuz: bool, overflow_mode: bool) -> None:
 
 
 @pytest.mark.parametrize("half", [0, 1])
-def test_pairs_into_a_half_of_gfx12(half: int) -> None:
-    a, b = singles(3, 32), singles(4, 32)
+@pytest.mark.parametrize("wave", [32, 64])
+def test_pairs_into_a_half_of_gfx12(half: int, wave: int) -> None:
+    a, b = singles(3, wave), singles(4, wave)
     for kind in ("fp8", "bf8"):
         found = evaluate(
-            f"v_cvt_pk_{kind}_f32", [a.view(U), b.view(U)], generation="gfx12", old=[OLD[:32]], result_halves=(half,)
-        )
+            f"v_cvt_pk_{kind}_f32", [a.view(U), b.view(U)], wave=wave, generation="gfx12", old=[OLD[:wave]],
+            result_halves=(half,),
+        )  # fmt: skip
         got = found["results"][0][0]
-        for lane in range(32):
+        for lane in range(wave):
             code = expected(float(a[lane]), kind) | expected(float(b[lane]), kind) << 8
             assert int(got[lane]) == insert(int(OLD[lane]), code, 16, half)
 
