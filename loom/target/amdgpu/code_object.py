@@ -18,8 +18,8 @@ from typing import Any
 
 from loom.diagnostics import error
 from loom.target.amdgpu import bundle, elf
-from loom.target.amdgpu.descriptor import SIZE as DESCRIPTOR_SIZE
-from loom.target.amdgpu.descriptor import KernelDescriptor
+from loom.target.amdgpu.kernel_descriptor import SIZE as DESCRIPTOR_SIZE
+from loom.target.amdgpu.kernel_descriptor import KernelDescriptor
 from loom.target.amdgpu.processors import BY_MACH, Processor
 from loom.target.amdgpu.processors import processor as find_processor
 

@@ -8,8 +8,8 @@ from loom.diagnostics import LoomError
 from loom.target.amdgpu.assembler.instructions import parse_instruction
 from loom.target.amdgpu.code_object import CODE_END, CodeObject, Kernel
 from loom.target.amdgpu.decoder import decode_code
-from loom.target.amdgpu.descriptor import FIELDS
 from loom.target.amdgpu.encoder import encoder
+from loom.target.amdgpu.kernel_descriptor import FIELDS
 from loom.target.amdgpu.machine import BranchTarget, MachineInstruction, MachineProgram
 from loom.target.amdgpu.printer import print_instruction
 

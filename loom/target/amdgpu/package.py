@@ -162,7 +162,7 @@ def package_kernels(backends: Sequence[KernelBackend]) -> bytes:
         LoomError: ``ENCODE/…`` for an instruction that no encoding fits.
     """
     from loom.target.amdgpu.code_object import Kernel, build, write
-    from loom.target.amdgpu.descriptor import KernelDescriptor
+    from loom.target.amdgpu.kernel_descriptor import KernelDescriptor
 
     kernels = []
     for backend in backends:

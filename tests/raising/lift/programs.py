@@ -7,8 +7,8 @@ import re
 from loom.raising.lift.native import NativeKernel
 from loom.target.amdgpu.abi import KernargEntry
 from loom.target.amdgpu.decoder import decode_code
-from loom.target.amdgpu.descriptor import KernelDescriptor
 from loom.target.amdgpu.encoder import encode
+from loom.target.amdgpu.kernel_descriptor import KernelDescriptor
 from loom.target.amdgpu.machine import (
     OFF,
     BranchTarget,

@@ -14,7 +14,7 @@ import pytest
 from loom.diagnostics import LoomError
 from loom.target.amdgpu import code_object, elf
 from loom.target.amdgpu.code_object import Kernel
-from loom.target.amdgpu.descriptor import FIELDS, KernelDescriptor
+from loom.target.amdgpu.kernel_descriptor import FIELDS, KernelDescriptor
 from loom.target.amdgpu.processors import PROCESSORS
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"

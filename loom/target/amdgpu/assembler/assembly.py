@@ -12,7 +12,7 @@ from loom.target.amdgpu.assembler import macros
 from loom.target.amdgpu.assembler.expressions import Cursor, Unresolved, failure
 from loom.target.amdgpu.assembler.instructions import InstructionParser
 from loom.target.amdgpu.assembler.macros import Line, Macro
-from loom.target.amdgpu.descriptor import SIZE as DESCRIPTOR_SIZE
+from loom.target.amdgpu.kernel_descriptor import SIZE as DESCRIPTOR_SIZE
 from loom.target.amdgpu.processors import Processor
 from loom.target.amdgpu.processors import processor as find_processor
 

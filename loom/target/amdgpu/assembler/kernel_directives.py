@@ -6,7 +6,7 @@ Defaults and formulas: LLVM's AMDGPU usage guide, ".amdhsa_kernel" (table of dir
 from __future__ import annotations
 
 from loom.diagnostics import Location, error
-from loom.target.amdgpu.descriptor import FIELDS, USER_SGPRS, KernelDescriptor
+from loom.target.amdgpu.kernel_descriptor import FIELDS, USER_SGPRS, KernelDescriptor
 from loom.target.amdgpu.processors import Processor
 
 _SIZES = {
