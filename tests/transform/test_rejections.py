@@ -23,6 +23,14 @@ PLACES = (
     ROOT / "low" / "inline.py",
     ROOT / "target" / "amdgpu" / "structured.py",
     ROOT / "target" / "amdgpu" / "compile.py",
+    ROOT / "target" / "amdgpu" / "build.py",
+)
+
+#: Files that see an instruction or a value, not its op: their errors name it, its place, and what to do.
+BACKEND = (
+    *(ROOT / "target" / "amdgpu" / f"{name}.py" for name in ("emit", "kernel")),
+    *sorted((ROOT / "target" / "amdgpu" / "descriptor_set").glob("*.py")),
+    *(ROOT / "low" / f"{name}.py" for name in ("allocate", "coalesce")),
 )
 
 #: Errors about something that is no op of the text.
@@ -33,6 +41,7 @@ WITHOUT_OP = {
     "TARGET/006": "neither the module nor the command line names a target",
     "PASS/001": "--pipeline names no pass",
     "PASS/002": "--dump-before or --dump-after names no pass of the pipeline",
+    "BACKEND/004": "an instruction that the ABI step makes, of which the processor has none",
     "BACKEND/040": "the module has no kernel",
 }
 
@@ -53,9 +62,13 @@ def codes(node: ast.AST) -> list[str]:
 
 
 def says_something(node: ast.expr) -> bool:
-    """Whether an argument is a text of at least two words, as far as the source shows."""
-    parts = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return not parts or " " in " ".join(parts).strip()
+    """Whether an argument is a text of at least two words, as far as the source shows; a value in it is a word."""
+    nodes = list(ast.walk(node))
+    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    if not texts:
+        return True
+    values = sum(isinstance(n, ast.FormattedValue) for n in nodes)
+    return sum(len(text.split()) for text in texts) + values > 1
 
 
 def sites() -> list[tuple[Path, ast.Call]]:
@@ -74,6 +87,16 @@ def test_nothing_is_refused_without_an_op(path: Path) -> None:
         found = [c for c in codes(call) if c.split("/")[-1].isdigit()]
         assert found and found[0] in WITHOUT_OP, f"{path.name}:{call.lineno}: use rejection(), or give a reason"
         assert any(keyword.arg == "hint" for keyword in call.keywords), f"{path.name}:{call.lineno}: no hint"
+
+
+@pytest.mark.parametrize("path", BACKEND, ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_the_backend_says_what_to_do(path: Path) -> None:
+    for call in calls(path, "error"):
+        found = [c for c in codes(call) if c.split("/")[-1].isdigit()]
+        if found[:1] == ["BACKEND/004"]:
+            continue  # A table without an instruction that the compiler itself asks for: a defect, not a refusal.
+        hints = [keyword.value for keyword in call.keywords if keyword.arg == "hint"]
+        assert hints and says_something(hints[0]), f"{path.name}:{call.lineno}: no hint"
 
 
 def test_every_site_says_what_is_missing_and_what_works() -> None:

@@ -30,11 +30,13 @@ from loom.low.code import (
 )
 from loom.target.amdgpu.abi import LIVE_IN_CLASSES, EntryState, KernargLayout, entry_state, layout_kernarg
 from loom.target.amdgpu.descriptor_set.resolution import Resolved, resolve
+from loom.target.amdgpu.dual_issue import keep_pair
 from loom.target.amdgpu.foreign_abi import foreign_kernarg, foreign_storage
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
 from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits
 from loom.target.amdgpu.peephole import ACCUMULATING
 from loom.target.amdgpu.tables import find_row
+from loom.transform.rejection import rejection
 
 STATE_CLASSES = {
     "amdgpu.scc": "scc",
@@ -108,7 +110,7 @@ class CodeBuilder:
         """
         region = self.op.regions[-1] if self.op.regions else None
         if region is None or not region.blocks:
-            raise error(f"kernel @{self.op.symbol} has no body", "BACKEND/001", self.op.location)
+            raise rejection(self.op, "it has no body", "BACKEND/001", "end its block in low.return")
         taken: set[str] = set()
         for number, block in enumerate(region.blocks):
             # Branches name their target by its label, and inlining or flattening may have made one twice.
@@ -135,7 +137,8 @@ class CodeBuilder:
             for op in block.operations:
                 self._operation(op)
             if not self.current.instructions or self.current.instructions[-1].kind not in (JUMP, BRANCH, RETURN):
-                raise error("a block must end in a branch or low.return", "BACKEND/002", self.op.location)
+                missing = f"^{self.current.label} does not end in a branch"
+                raise rejection(self.op, missing, "BACKEND/002", "end it in low.br, low.cond_br or low.return")
         first = self.code.blocks[0]
         first.instructions[:0] = self.pending_entry
         self.code.link()
@@ -159,7 +162,12 @@ class CodeBuilder:
             return found[0]
         type_ = value.type
         if not isinstance(type_, RegisterType):
-            raise error(f"%{value.name or '?'} is not a register", "BACKEND/003", self.op.location)
+            raise rejection(
+                value.defining_op or self.op,
+                f"%{value.name or '?'} is not a register",
+                "BACKEND/003",
+                "hold values in reg<…>, or compile with --pipeline=default",
+            )
         units = type_.units
         if type_.register_class in ("amdgpu.vcc", "amdgpu.exec"):
             units = self.mask_units
@@ -178,7 +186,9 @@ class CodeBuilder:
             if value.is_block_argument or value.defining_op is not None:
                 self._register(value)
                 return self.refs[value]
-            raise error(f"%{value.name or '?'} has no register", "BACKEND/003", op.location)
+            raise rejection(
+                op, f"%{value.name or '?'} has no register", "BACKEND/003", "define it before its use, in this kernel"
+            )
         return found
 
     def emit(self, instruction: Instruction) -> Instruction:
@@ -201,7 +211,12 @@ class CodeBuilder:
         """An instruction of a table row: ``operands`` fill slots by name, the rest takes defs and uses in order."""
         row = find_row(self.generation, mnemonic)
         if row is None:
-            raise error(f"{self.processor} has no instruction {mnemonic}", "BACKEND/004", location)
+            raise error(
+                f"{self.processor} has no instruction {mnemonic}",
+                "BACKEND/004",
+                location,
+                hint="compile for a processor of another generation, or write the kernel without it",
+            )
         slots: list[Operand | RegisterSlot] = []
         d = u = 0
         for slot in row.slots:
@@ -236,34 +251,39 @@ class CodeBuilder:
             if name == "low.live_in":
                 key = str(op.attributes.get("key") or "")
                 if key in live_ins:
-                    raise error(
-                        f"live-in {key} is taken twice", "BACKEND/005", op.location, hint="use the first result"
-                    )
+                    raise rejection(op, f"live-in {key} is taken twice", "BACKEND/005", "use the first result")
                 if key not in LIVE_IN_CLASSES and not self.fixed:
                     known = ", ".join(sorted(LIVE_IN_CLASSES))
-                    raise error(f"unknown live-in '{key}'", "BACKEND/005", op.location, hint=f"known: {known}")
+                    raise rejection(op, f"unknown live-in '{key}'", "BACKEND/005", f"known: {known}")
                 live_ins[key] = op
             elif name == "low.resource":
                 index = int(cast(int, op.attributes.get("index", 0)))
                 kind = str(op.attributes.get("kind") or op.attributes.get("resource_kind") or "hal_binding")
                 if kind not in ("hal_binding", "native_pointer"):
-                    raise error(f"low.resource<{kind}> has no meaning in an AMDGPU kernel", "BACKEND/006", op.location)
+                    missing = f"a {kind} has no meaning in an AMDGPU kernel"
+                    raise rejection(op, missing, "BACKEND/006", "use low.resource<hal_binding>")
                 if index in resources:
-                    raise error(f"resource index {index} is taken twice", "BACKEND/006", op.location)
+                    missing = f"resource index {index} is taken twice"
+                    raise rejection(op, missing, "BACKEND/006", "use the first result, or the next free index")
                 resources[index] = op
         packed = {k for k in live_ins if "workitem_id.packed." in k}
         if packed and any(k in live_ins for k in _IDS):
-            raise error(
-                "packed and unpacked work-item ids cannot be mixed",
+            raise rejection(
+                live_ins[next(iter(packed))],
+                "packed and unpacked workitem ids cannot be mixed",
                 "BACKEND/005",
-                live_ins[next(iter(packed))].location,
+                "take all ids from the packed register, or none",
             )
         if resources and sorted(resources) != list(range(len(resources))):
-            missing = next(i for i in range(len(resources) + 1) if i not in resources)
-            raise error(f"resource indices must be dense from 0; {missing} is missing", "BACKEND/006", self.op.location)
+            hole = next(i for i in range(len(resources) + 1) if i not in resources)
+            raise rejection(
+                self.op,
+                f"resource index {hole} is missing",
+                "BACKEND/006",
+                "number the resources from 0, without a hole",
+            )
         arguments = [(a.name or f"arg{i}", cast(RegisterType, a.type).units) for i, a in enumerate(block.arguments)]
         kernarg = layout_kernarg([resources[i].results[0].name or f"binding{i}" for i in sorted(resources)], arguments)
-        kernarg = foreign_kernarg(self.op.attributes, self.op.location) or kernarg
         kernarg = foreign_kernarg(self.op.attributes, self.op.location) or kernarg
         self.lds_bytes, self.private_bytes = foreign_storage(self.op.attributes)
         keys = set(live_ins)
@@ -396,11 +416,13 @@ class CodeBuilder:
     def _operation(self, op: IrOperation) -> None:
         handler = _HANDLERS.get(op.name)
         if handler is None:
-            raise error(
-                f"{op.name} is not prepared Low; --pipeline=none needs low.* ops only",
+            raise rejection(
+                op,
+                "it is not prepared Low, which is all that --pipeline=none takes",
                 "BACKEND/007",
-                op.location,
-                hint="compile it with --pipeline=default" if not op.name.startswith("low.") else None,
+                "write it with low.op and branches"
+                if op.name.startswith("low.")
+                else "compile it with --pipeline=default",
             )
         handler(self, op)
 
@@ -550,10 +572,11 @@ class CodeBuilder:
                 existing = [uses[u] for t, u in ties if t == d]
                 if existing:
                     if existing[0] != ref:
-                        raise error(
+                        raise rejection(
+                            op,
                             "the pass-through value is not the value that the result is tied to already",
                             "BACKEND/008",
-                            location,
+                            "pass the tied operand through, or copy it first",
                         )
                     continue
                 ties.append((d, len(uses)))
@@ -580,6 +603,8 @@ class CodeBuilder:
             made.address = self._address(payload, uses, attributes)
         if not self.fixed:
             self._hint(made)
+            if payload.y is not None:
+                keep_pair(made)
         return made
 
     @staticmethod
@@ -679,7 +704,8 @@ class CodeBuilder:
             uses.append(ref)
             at += ref[2]
         if at != result[2]:
-            raise error(f"low.concat joins {at} units into a register of {result[2]}", "BACKEND/009", op.location)
+            missing = f"it joins {at} units into a register of {result[2]}"
+            raise rejection(op, missing, "BACKEND/009", f"give the result {at} units")
         self.emit(Instruction(COPY, "concat", defs, uses, location=op.location))
 
     def _live_in(self, op: IrOperation) -> None:
@@ -688,11 +714,11 @@ class CodeBuilder:
 
     def _resource(self, op: IrOperation) -> None:
         if self.fixed:
-            raise error(
-                "low.resource needs the ABI step, which a kernel with allocation(fixed) does not get",
+            raise rejection(
+                op,
+                "it needs the ABI step, which a kernel with allocation(fixed) does not get",
                 "BACKEND/006",
-                op.location,
-                hint="take amdgpu.kernarg_segment_ptr as a live-in and load the address",
+                "take amdgpu.kernarg_segment_ptr as a live-in and load the address",
             )
 
     def _branch(self, op: IrOperation) -> None:
@@ -716,11 +742,11 @@ class CodeBuilder:
                 "amdgpu.exec": "s_cbranch_execnz",
             }.get(register_class, "")
         if not mnemonic:
-            raise error(
+            raise rejection(
+                op,
                 f"a branch needs a condition in reg<amdgpu.scc>, not in reg<{register_class}>",
                 "BACKEND/002",
-                op.location,
-                hint="compare with s_cmp_…, or branch on the scc of s_and_saveexec",
+                "compare with s_cmp_…, or branch on the scc of s_and_saveexec",
             )
         made = Instruction(
             BRANCH,
@@ -735,7 +761,7 @@ class CodeBuilder:
 
     def _return(self, op: IrOperation) -> None:
         if op.operands:
-            raise error("a kernel returns no values", "BACKEND/002", op.location)
+            raise rejection(op, "a kernel returns no values", "BACKEND/002", "store them to a buffer")
         made = Instruction(RETURN, "s_endpgm", location=op.location)
         made.origin = op
         self.emit(made)
@@ -844,7 +870,7 @@ class CodeBuilder:
 
     def _end(self, op: IrOperation) -> None:
         if not self._scopes:
-            raise error("low.schedule.end without a begin", "BACKEND/013", op.location)
+            raise rejection(op, "no scope is open", "BACKEND/013", "open it with low.schedule.begin, or leave it out")
         scope = self._scopes.pop()
         if scope[0] == -1:
             self._locked = scope[1]
@@ -894,11 +920,11 @@ _STATE_TRAITS: dict[Any, Traits] = {}
 
 
 def _count_error(op: IrOperation, what: str) -> LoomError:
-    return error(
+    return rejection(
+        op,
         f"{op.attributes.get('key')} does not take these {what}",
         "BACKEND/008",
-        op.location,
-        hint="registers stand in the order of the instruction's slots; constants are immediates named after their slot",
+        "registers stand in the order of the instruction's slots; constants are immediates named after their slot",
     )
 
 

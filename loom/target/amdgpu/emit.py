@@ -237,7 +237,12 @@ class Emitter:
             assert self.allocation is not None
             found = self.allocation.free_register(file, instruction.position, self.target.allocatable(file))
             if found < 0:
-                raise error(f"no {file} register is free to exchange two values", "BACKEND/034", instruction.location)
+                raise error(
+                    f"no {file} register is free to exchange two values",
+                    "BACKEND/034",
+                    instruction.location,
+                    hint="keep fewer values alive here, or copy one of them before",
+                )
             self.allocation.high_water[file] = max(self.allocation.high_water.get(file, 0), found + 1)
             return found
 
@@ -280,7 +285,12 @@ class Emitter:
                     )
                 )
             else:
-                raise error(f"values of the {move.file} register cannot be copied", "BACKEND/033", instruction.location)
+                raise error(
+                    f"values of the {move.file} register cannot be copied",
+                    "BACKEND/033",
+                    instruction.location,
+                    hint="use the value before the register is written again",
+                )
             k += 1
         for made in (*scalar, *vector):
             made.location = instruction.location
@@ -302,7 +312,12 @@ class Emitter:
         candidates = [*self.target.allocatable("sgpr"), 106, 107]
         spare = self.allocation.free_register("sgpr", at.position, candidates, self.mask_units)
         if spare < 0:
-            raise error("no scalar register is free to keep EXEC in", "BACKEND/034", at.location)
+            raise error(
+                "no scalar register is free to keep EXEC in",
+                "BACKEND/034",
+                at.location,
+                hint="keep fewer scalar values alive here",
+            )
         if spare < 106:
             high = self.allocation.high_water
             high["sgpr"] = max(high.get("sgpr", 0), spare + self.mask_units)

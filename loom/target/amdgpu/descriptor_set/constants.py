@@ -77,4 +77,9 @@ def table_constant(value: Any, slot: OperandSlot, literal: int, entry: str, loca
         return Literal(value & 0xFFFFFFFF)
     if "imm" in slot.kinds:
         return Immediate(int(value))
-    raise error(f"{value} cannot stand in {entry} as an inline constant", "BACKEND/020", location)
+    raise error(
+        f"{value} cannot stand in {entry} as an inline constant",
+        "BACKEND/020",
+        location,
+        hint="move it to a register first, or use the literal where the instruction takes one",
+    )

@@ -181,7 +181,12 @@ def _reference_form(
             literal = int(immediates.get("literal", 0))
             half.fixed[index] = table_constant(value, row.slots[index], literal, name, location)
         else:
-            raise error(f"{row.mnemonic} has no immediate '{name}'", "BACKEND/022", location)
+            raise error(
+                f"{row.mnemonic} has no immediate '{name}'",
+                "BACKEND/022",
+                location,
+                hint="it has: " + ", ".join(slot.name for slot in row.slots),
+            )
     if waits:
         half.fixed[row.slot_index("simm16")] = Immediate(waitcnt_value(waits, generation))
     _buffer_order(half, operand_types)
