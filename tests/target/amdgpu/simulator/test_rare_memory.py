@@ -45,7 +45,9 @@ def test_append_and_consume(asm: Assembler, processor: str) -> None:
     exec_all = "s_mov_b64 exec, -1" if wave == 64 else "s_mov_b32 exec_lo, -1"
     output = "global_store_dword" if wave == 64 else "global_store_b32"
     head = {"gfx1100": GFX11, "gfx1201": GFX12, "gfx942": GFX9}[processor]
-    body = head + f"""
+    body = (
+        head
+        + f"""
   v_mov_b32 v2, 1000
   v_mov_b32 v3, 8
   v_mov_b32 v4, 7
@@ -68,6 +70,7 @@ def test_append_and_consume(asm: Assembler, processor: str) -> None:
   {output} v1, v7, s[6:7] offset:768
   s_endpgm
 """
+    )
     outcome, out = asm.run(body, np.zeros(4, U), 256, processor=processor, wave=wave, lds=64)
     assert isinstance(outcome, Completed), outcome
     active = [bool(0xFFF0FF >> lane & 1) for lane in range(wave)]
@@ -92,20 +95,23 @@ def test_append_beyond_lds_is_a_fault(asm: Assembler) -> None:
 def test_direct_load(asm: Assembler, processor: str, m0: int, want: int) -> None:
     """One value for all lanes: M0 holds the address and the type."""
     gfx12 = processor == "gfx1201"
-    body = (GFX12 if gfx12 else GFX11) + f"""
+    body = (
+        (GFX12 if gfx12 else GFX11)
+        + f"""
   v_mov_b32 v2, 0x81fe03f2
   v_mov_b32 v3, 0
   v_mov_b32 v4, 5
   ds_store_b32 v3, v2 offset:8
-  {'s_wait_dscnt 0x0' if gfx12 else 's_waitcnt lgkmcnt(0)'}
+  {"s_wait_dscnt 0x0" if gfx12 else "s_waitcnt lgkmcnt(0)"}
   s_mov_b32 m0, {m0:#x}
   s_mov_b32 exec_lo, 0xffff0
-  {'ds_direct_load v4 wait_va_vdst:0' if gfx12 else 'lds_direct_load v4 wait_vdst:0'}
-  {'s_wait_expcnt 0x0' if gfx12 else 's_waitcnt expcnt(0)'}
+  {"ds_direct_load v4 wait_va_vdst:0" if gfx12 else "lds_direct_load v4 wait_vdst:0"}
+  {"s_wait_expcnt 0x0" if gfx12 else "s_waitcnt expcnt(0)"}
   s_mov_b32 exec_lo, -1
   global_store_b32 v1, v4, s[6:7]
   s_endpgm
 """
+    )
     outcome, out = asm.run(body, np.zeros(4, U), 32, processor=processor, lds=16)
     assert isinstance(outcome, Completed), outcome
     assert out.tolist() == [want if 0xFFFF0 >> lane & 1 else 5 for lane in range(32)]
@@ -114,7 +120,9 @@ def test_direct_load(asm: Assembler, processor: str, m0: int, want: int) -> None
 def test_conditional_exchange(asm: Assembler) -> None:
     """Each word is replaced, without its top bit, where the new word's top bit is set; the old pair comes back."""
     data = words(64, 3)
-    body = GFX11 + """
+    body = (
+        GFX11
+        + """
   v_lshlrev_b32 v2, 3, v0
   global_load_b64 v[4:5], v2, s[4:5]
   v_not_b32 v6, v2
@@ -129,6 +137,7 @@ def test_conditional_exchange(asm: Assembler) -> None:
   global_store_b128 v2, v[8:11], s[6:7]
   s_endpgm
 """
+    )
     outcome, out = asm.run(body, data, 128, lds=256)
     assert isinstance(outcome, Completed), outcome
     for lane in range(32):
@@ -139,7 +148,10 @@ def test_conditional_exchange(asm: Assembler) -> None:
 
 
 def test_register_relative_moves_on_both_sides(asm: Assembler) -> None:
-    body = GFX11 + "".join(f"  v_add_nc_u32 v{k}, {k}, v1\n" for k in range(4, 20)) + """
+    body = (
+        GFX11
+        + "".join(f"  v_add_nc_u32 v{k}, {k}, v1\n" for k in range(4, 20))
+        + """
   s_mov_b32 m0, 3
   v_movrelsd_b32 v4, v8
   s_mov_b32 m0, 0x20005
@@ -154,7 +166,10 @@ def test_register_relative_moves_on_both_sides(asm: Assembler) -> None:
   s_movrelsd_2_b32 s20, s20
   v_mov_b32 v20, s21
   v_mov_b32 v21, s20
-""" + "".join(f"  global_store_b32 v1, v{k}, s[6:7] offset:{128 * (k - 4)}\n" for k in range(4, 22)) + "  s_endpgm\n"
+"""
+        + "".join(f"  global_store_b32 v1, v{k}, s[6:7] offset:{128 * (k - 4)}\n" for k in range(4, 22))
+        + "  s_endpgm\n"
+    )
     outcome, out = asm.run(body, np.zeros(4, U), 18 * 32)
     assert isinstance(outcome, Completed), outcome
     model = {k: [k + 4 * lane for lane in range(32)] for k in range(4, 20)}
@@ -196,7 +211,9 @@ def test_loads_into_lds(asm: Assembler, processor: str, type_: str, size: int, s
         f"  ds_read_b32 v6, v4 offset:{o}\n  s_waitcnt lgkmcnt(0)\n  global_store_dword v4, v6, s[6:7] offset:{o}\n"
         for o in range(0, 2048, 256)
     )
-    body = GFX9 + f"""
+    body = (
+        GFX9
+        + f"""
   v_lshlrev_b32_e32 v4, 2, v0
   v_mul_u32_u24_e32 v2, 13, v0
   v_mov_b32_e32 v3, 0x5a5a5a5a
@@ -214,6 +231,7 @@ def test_loads_into_lds(asm: Assembler, processor: str, type_: str, size: int, s
   s_waitcnt vmcnt(0)
 {dump}  s_endpgm
 """
+    )
     outcome, out = asm.run(body, data, 512, processor=processor, wave=64, lds=2048)
     assert isinstance(outcome, Completed), outcome
     want = np.full(512, 0x5A5A5A5A, U)
@@ -231,13 +249,16 @@ def test_loads_into_lds(asm: Assembler, processor: str, type_: str, size: int, s
 
 
 def test_a_load_beyond_lds_is_a_fault(asm: Assembler) -> None:
-    body = GFX9 + """
+    body = (
+        GFX9
+        + """
   s_mov_b32 m0, 0
   s_nop 0
   global_load_lds_dword v1, s[4:5]
   s_waitcnt vmcnt(0)
   s_endpgm
 """
+    )
     outcome, _ = asm.run(body, words(64), 4, processor="gfx942", wave=64, lds=128)
     assert isinstance(outcome, Faulted) and outcome.fault.kind == "lds_out_of_bounds" and outcome.fault.lane == 32
 
@@ -246,14 +267,18 @@ def bits_of(raw: bytes, index: int, width: int) -> int:
     return int.from_bytes(raw, "little") >> (index * width) & ((1 << width) - 1)
 
 
-@pytest.mark.parametrize(("name", "size", "bits"), [("b64_tr_b16", 8, 16), ("b64_tr_b8", 8, 8), ("b64_tr_b4", 8, 4), ("b96_tr_b6", 12, 6)])
+@pytest.mark.parametrize(
+    ("name", "size", "bits"), [("b64_tr_b16", 8, 16), ("b64_tr_b8", 8, 8), ("b64_tr_b4", 8, 4), ("b96_tr_b6", 12, 6)]
+)
 def test_transposing_lds_reads(asm: Assembler, name: str, size: int, bits: int) -> None:
     """In 16 lanes, k rows of 16 elements lie one behind the other; lane c gets column c (CDNA4 ISA, 11.4)."""
     data = words(256, 9)
     count = size * 8 // bits
     registers = "v[6:7]" if size == 8 else "v[6:8]"
     zeros = "".join(f"  v_mov_b32_e32 v{k}, 0\n" for k in range(6, 10))
-    body = GFX9 + f"""
+    body = (
+        GFX9
+        + f"""
   v_lshlrev_b32_e32 v2, 4, v0
   global_load_dwordx4 v[10:13], v2, s[4:5]
   s_waitcnt vmcnt(0)
@@ -265,6 +290,7 @@ def test_transposing_lds_reads(asm: Assembler, name: str, size: int, bits: int) 
   global_store_dwordx4 v2, v[6:9], s[6:7]
   s_endpgm
 """
+    )
     outcome, out = asm.run(body, data, 256, processor="gfx950", wave=64, lds=1024)
     assert isinstance(outcome, Completed), outcome
     raw = data.tobytes()
@@ -279,7 +305,9 @@ def test_transposing_lds_reads(asm: Assembler, name: str, size: int, bits: int) 
 def test_transposing_global_load(asm: Assembler) -> None:
     """Measured on gfx1201: in 8 lanes, lane i gets element i of each lane's 16 bytes."""
     data = words(256, 11)
-    body = GFX12 + """
+    body = (
+        GFX12
+        + """
   v_mul_u32_u24_e32 v2, 20, v0
   v_lshlrev_b32 v3, 4, v0
   global_load_tr_b128 v[6:9], v2, s[4:5] offset:8
@@ -287,6 +315,7 @@ def test_transposing_global_load(asm: Assembler) -> None:
   global_store_b128 v3, v[6:9], s[6:7]
   s_endpgm
 """
+    )
     outcome, out = asm.run(body, data, 128, processor="gfx1201")
     assert isinstance(outcome, Completed), outcome
     raw = data.tobytes()
@@ -315,13 +344,16 @@ def test_block_transfers(asm: Assembler, space: str) -> None:
         + "".join(f"  v_add_nc_u32 v{k}, 100, v{k}\n" for k in range(16, 48))
         + f"  s_mov_b32 m0, {MASK:#x}\n  scratch_load_block v[16:47], v3, off",
     }[space]
-    body = GFX12 + f"""
+    body = (
+        GFX12
+        + f"""
   v_lshlrev_b32 v2, 7, v0
 {fill}  s_mov_b32 m0, {MASK:#x}
   {access}
   s_wait_loadcnt 0x0
 {dump}  s_endpgm
 """
+    )
     outcome, out = asm.run(body, data, 1024, processor="gfx1201", scratch=256, vgprs=64)
     assert isinstance(outcome, Completed), outcome
     for lane in range(32):
@@ -339,12 +371,15 @@ def test_block_transfers(asm: Assembler, space: str) -> None:
 
 def test_global_block_store(asm: Assembler) -> None:
     fill = "".join(f"  v_add_nc_u32 v{k}, {k}, v0\n" for k in range(16, 48))
-    body = GFX12 + f"""
+    body = (
+        GFX12
+        + f"""
   v_lshlrev_b32 v2, 7, v0
 {fill}  s_mov_b32 m0, {MASK:#x}
   global_store_block v2, v[16:47], s[6:7]
   s_endpgm
 """
+    )
     outcome, out = asm.run(body, np.zeros(4, U), 1024, processor="gfx1201", vgprs=64)
     assert isinstance(outcome, Completed), outcome
     want = [16 + k + lane if MASK >> k & 1 else 0 for lane in range(32) for k in range(32)]

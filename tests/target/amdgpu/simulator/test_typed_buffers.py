@@ -158,7 +158,9 @@ HEAD = """
 def head(gfx12: bool) -> str:
     text = HEAD
     if gfx12:
-        text = text.replace("s_waitcnt lgkmcnt(0)", "s_wait_kmcnt 0x0").replace("s_waitcnt vmcnt(0)", "s_wait_loadcnt 0x0")
+        text = text.replace("s_waitcnt lgkmcnt(0)", "s_wait_kmcnt 0x0").replace(
+            "s_waitcnt vmcnt(0)", "s_wait_loadcnt 0x0"
+        )
     return text
 
 
@@ -229,7 +231,10 @@ def test_every_store_format(asm: Assembler, integers: bool) -> None:
 def test_fewer_components_and_halves(asm: Assembler) -> None:
     """Loads of 1 to 3 components leave the other registers alone; stores repeat the first component."""
     data = raw_input(3)
-    body = head(False) + "".join(f"  v_mov_b32 v{k}, 0x1234{k:04x}\n" for k in range(8, 12)) + """
+    body = (
+        head(False)
+        + "".join(f"  v_mov_b32 v{k}, 0x1234{k:04x}\n" for k in range(8, 12))
+        + """
   tbuffer_load_d16_format_xyz v[8:9], v1, s[16:19], 0 format:[BUF_FMT_16_16_16_16_UINT] offen
   buffer_load_d16_hi_format_x v10, v1, s[16:19], 0 offen
   tbuffer_load_format_x v11, v1, s[16:19], 0 format:[BUF_FMT_8_8_UINT] offen
@@ -241,6 +246,7 @@ def test_fewer_components_and_halves(asm: Assembler) -> None:
   tbuffer_store_d16_format_xyz v[12:13], v1, s[20:23], s24 format:[BUF_FMT_16_16_16_16_UINT] offen
   s_endpgm
 """
+    )
     # The resource's format is 16_float (13): set it where the head leaves 22 (32_float).
     body = body.replace("s_mov_b32 s19, 0x31016fac", f"s_mov_b32 s19, {0x31000FAC | 13 << 12:#x}")
     outcome, out = asm.run(body, data, 128 * 3)
@@ -262,7 +268,9 @@ def test_resource_format_selectors_and_range(asm: Assembler) -> None:
     data = raw_input(4)
     # X from W, Y constant 1, Z constant 0, W from X; 8_8_8_8_UINT (46) and UNORM (42); 20 of 32 records are in range.
     select = 7 | 1 << 3 | 0 << 6 | 4 << 9
-    body = head(False) + f"""
+    body = (
+        head(False)
+        + f"""
   s_or_b32 s17, s17, {4 << 16:#x}
   s_mov_b32 s18, 20
   s_mov_b32 s19, {46 << 12 | select:#x}
@@ -280,6 +288,7 @@ def test_resource_format_selectors_and_range(asm: Assembler) -> None:
   buffer_store_format_xyzw v[12:15], v0, s[20:23], s24 idxen
   s_endpgm
 """
+    )
     outcome, out = asm.run(body, data, 128 * 2 + 32)
     assert isinstance(outcome, Completed), outcome
     raw = data.tobytes()
@@ -330,13 +339,59 @@ def test_an_unknown_format_is_a_fault(asm: Assembler) -> None:
 
 
 def test_an_unbound_resource_gives_zeros(asm: Assembler) -> None:
-    body = head(False) + """
+    body = (
+        head(False)
+        + """
   s_mov_b32 s19, 0
   buffer_load_format_xy v[12:13], v1, s[16:19], 0 offen
   s_waitcnt vmcnt(0)
   global_store_b64 v1, v[12:13], s[6:7]
   s_endpgm
 """
+    )
     outcome, out = asm.run(body, raw_input(1), 128)
     assert isinstance(outcome, Completed), outcome
     assert all(out[4 * lane : 4 * lane + 2].tolist() == [0, 0] for lane in range(LANES))
+
+
+def test_split_formats_as_halves(asm: Assembler) -> None:
+    """gfx942's D16 forms, typed and by resource, both ways."""
+    data = np.resize(raw_input(8), 256)
+    body = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32_e32 v1, 2, v0
+  v_lshlrev_b32_e32 v2, 4, v0
+  s_waitcnt lgkmcnt(0)
+  s_mov_b32 s16, s4
+  s_mov_b32 s17, s5
+  s_mov_b32 s18, 1024
+  s_mov_b32 s19, 0x50fac
+  v_mov_b32_e32 v8, 0
+  v_mov_b32_e32 v9, 0
+  v_mov_b32_e32 v10, 0x12345678
+  v_mov_b32_e32 v11, 0x12345678
+  tbuffer_load_format_d16_xyzw v[8:9], v1, s[16:19], 0 format:[BUF_DATA_FORMAT_8_8_8_8,BUF_NUM_FORMAT_SSCALED] offen
+  buffer_load_format_d16_hi_x v10, v1, s[16:19], 0 offen
+  buffer_load_format_d16_x v11, v1, s[16:19], 0 offen
+  s_waitcnt vmcnt(0)
+  global_store_dwordx4 v2, v[8:11], s[6:7]
+  s_mov_b32 s16, s6
+  s_mov_b32 s17, s7
+  s_mov_b32 s18, -1
+  s_mov_b32 s24, 1024
+  tbuffer_store_format_d16_xyzw v[8:9], v1, s[16:19], s24 format:[BUF_DATA_FORMAT_8_8_8_8,BUF_NUM_FORMAT_SSCALED] offen
+  s_mov_b32 s24, 1280
+  buffer_store_format_d16_hi_x v10, v1, s[16:19], s24 offen
+  s_endpgm
+"""
+    # 0x50000: data format 10 (8_8_8_8), number format 0 (unorm).
+    outcome, out = asm.run(body, data, 256 + 128, processor="gfx942", wave=64)
+    assert isinstance(outcome, Completed), outcome
+    for lane in range(64):
+        raw = data[lane : lane + 1].tobytes()
+        halves = out[4 * lane : 4 * lane + 4].view(np.uint16).tolist()
+        scaled = [loaded(raw, "8_8_8_8_sscaled", k, True) for k in range(4)]
+        unit = loaded(raw, "8_8_8_8_unorm", 0, True)
+        assert halves == [*scaled, 0x5678, unit, unit, 0x1234]
+        assert out[256 + lane].tobytes() == raw  # small integers survive as halves
+        assert out[320 + lane].tobytes() == bytes([raw[0]] * 4)  # the one component given fills the others
