@@ -16,3 +16,9 @@ for processor in gfx942 gfx1201; do
   build -mcpu=$processor -O2 -o $processor-mma.O2.hsaco ../clang/src/mma.cl
 done
 build -mcpu=gfx1100 -O2 -o gfx1100-matrix.O2.hsaco src/matrix.cl
+
+# Many instructions of one family each; the text is made from the definitions that the kernels are checked against.
+(cd ../../.. && python -m tests.target.amdgpu.simulator.op_suite) > src/ops.s
+llvm-mc-22 -triple=amdgcn-amd-amdhsa -mcpu=gfx1100 -mattr=+wavefrontsize32 -filetype=obj -o ops.o src/ops.s
+ld.lld-22 -shared -o gfx1100-ops.hsaco ops.o
+rm ops.o

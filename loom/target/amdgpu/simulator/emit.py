@@ -360,6 +360,7 @@ class Emitter:
             extra = produced[-1]
             if not result_lane[-1]:
                 raise Unsupported("a write mask that is not lane-wise")
+        produced = self._both_halves(results, produced, result_lane)
         position = 0
         for type_, count, result in zip(operation.results, counts, results, strict=True):
             words = produced[position : position + count]
@@ -389,6 +390,21 @@ class Emitter:
                 self.write_exec(value)
             elif name == "vcc":
                 self.write_mask(Register("vcc", 0, 2), value)
+
+    def _both_halves(self, results: list[Any], produced: list[str], lanes: Any) -> list[str]:
+        """Results in the two halves of one register (a swap of them) as one word, written twice."""
+        halves = [r.half for r in results if isinstance(r, Register)]
+        if len(results) != 2 or sorted(h for h in halves if h is not None) != [0, 1] or not (lanes[0] and lanes[1]):
+            return produced
+        if results[0].index != results[1].index:
+            return produced
+        vector = self.values.vector
+        parts = [
+            self.values.emit(f"and {vector} {word}, splat (i32 {65535 if half == 0 else -65536})")
+            for word, half in zip(produced, halves, strict=False)
+        ]
+        both = self.values.emit(f"or {vector} {parts[0]}, {parts[1]}")
+        return [both, both, *produced[2:]]
 
     def write_exec(self, value: str) -> None:
         """Set EXEC from an integer of the wave's width."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.target.amdgpu.simulator import op_suite
 from tests.target.amdgpu.simulator.native_suite import Case, Launch, ceil, f16, f32, i32, normal, u32
 
 i64, u64, f64 = np.int64, np.uint64, np.float64
@@ -324,3 +325,4 @@ CASES += [
     Case("extra/triton-matmul_bf16.hsaco", "matmul_bf16", matmul_bf16, (1, 3)),
     Case("extra/triton-sort_rows.hsaco", "sort_rows", sort_rows, (1, 3)),
 ]
+CASES += op_suite.CASES
