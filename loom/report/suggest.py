@@ -101,12 +101,39 @@ def _pressure_gap(row: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             )
 
 
+def _wide_indices(row: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    wide = [r for r in row.get("target_legalization", []) if r["strategy"].startswith("two words")]
+    low = sum(r["low_count"] for r in wide)
+    if low * 10 > row["emission"]["instruction_count"]:
+        where = sorted({r["location"]["line"] for r in wide if r["location"]})
+        yield (
+            "scheduling",
+            f"{low} instructions compute indices of 64 bits, at line{'s' * (len(where) > 1)} "
+            + ", ".join(map(str, where[:4])),
+            "bound the sizes with index.assume [range(..)] or where [..], so that 32 bits are enough",
+        )
+
+
+def _exact_math(row: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    exact = [r for r in row.get("math_legalization", []) if "sequence" in r["strategy"]]
+    low = sum(r["low_count"] for r in exact)
+    if low * 5 > row["emission"]["instruction_count"]:
+        names = ", ".join(sorted({r["op"] for r in exact}))
+        yield (
+            "scheduling",
+            f"{low} instructions compute {names} accurately",
+            "where the result may be a few ULP off, write <afn> (divisions also <arcp>)",
+        )
+
+
 RULES: tuple[tuple[str, Rule, bool], ...] = (
     ("spills", _spills, False),
     ("residency", _residency, False),
     ("narrow-access", _narrow_access, False),
     ("waits", _waits, False),
     ("copies", _copies, False),
+    ("wide-indices", _wide_indices, False),
+    ("exact-math", _exact_math, False),
     ("fragmentation", _pressure_gap, True),
 )
 

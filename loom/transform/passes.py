@@ -54,7 +54,10 @@ PASSES: Mapping[str, tuple[str, str]] = {
     "pipeline-loops": ("loom.transform.software_pipeline:pipeline_loops", "let reads of pipelined loops run ahead"),
     "hoist": ("loom.transform.loop_invariant:hoist", "move what does not change in a loop before it"),
     "check-accesses": ("loom.transform.sanitize:check_accesses", "with --sanitizer=access: check unproven accesses"),
-    "check-assumptions": ("loom.transform.sanitize:check_assumptions", "with --sanitizer=value: check assumes"),
+    "check-assumptions": (
+        "loom.transform.sanitize:check_assumptions",
+        "check assertions, and with --sanitizer=value assumes",
+    ),
     "check-operations": ("loom.transform.sanitize:check_operations", "with --sanitizer=operation: divisors and shifts"),
     "guard-asserts": ("loom.transform.sanitize:guard_asserts", "branch around every kernel.assert"),
     "share-loads": ("loom.transform.memory:share_loads", "reuse values already loaded or stored in the same block"),

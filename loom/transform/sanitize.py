@@ -67,19 +67,20 @@ def _violated(builder: Builder, side: UnprovenSide) -> Value:
 
 
 def check_assumptions(module: Module, context: PassContext) -> int:
-    """Check the predicates of every ``index.assume`` and ``scalar.assume`` on integers; return how many assumes.
+    """Check the predicates of every ``index.assume`` and ``scalar.assume`` on integers; return how many ops.
 
-    Does nothing unless the ``value`` sanitizer is on. Predicates on floats are left to the reference device.
+    Assumes are checked where the ``value`` sanitizer is on, ``sanitizer.assert.value`` always. Predicates on floats
+    are left to the reference device.
     """
-    if "value" not in context.sanitizer:
-        return 0
+    names = ("index.assume", "scalar.assume") if "value" in context.sanitizer else ()
     count = 0
     for kernel in module.operations:
         if kernel.name != "kernel.def":
             continue
         for op in list(kernel.region("body").walk()):
             predicates = op.attributes.get("predicates")
-            if op.name not in ("index.assume", "scalar.assume") or not isinstance(predicates, tuple):
+            asserted = op.name == "sanitizer.assert.value"
+            if (op.name not in names and not asserted) or not isinstance(predicates, tuple):
                 continue
             builder = Builder.before(op)
             broken = [
@@ -87,13 +88,14 @@ def check_assumptions(module: Module, context: PassContext) -> int:
                 for predicate in predicates
                 if isinstance(predicate, Predicate) and (value := _broken(builder, op, predicate)) is not None
             ]
-            if not broken:
-                continue
-            condition = broken[0]
-            for other in broken[1:]:
-                condition = builder.create("scalar.ori", [condition, other], [I1]).results[0]
-            _trap_if(builder, condition, f"{op.name} does not hold")
-            count += 1
+            if broken:
+                condition = broken[0]
+                for other in broken[1:]:
+                    condition = builder.create("scalar.ori", [condition, other], [I1]).results[0]
+                _trap_if(builder, condition, f"{op.name} does not hold")
+                count += 1
+            if asserted:
+                op.erase()
     return count
 
 

@@ -189,3 +189,16 @@ def test_the_race_sanitizer_watches_workgroup_memory(
     run_tool(run, [str(path), "--device=amdgpu-sim", "--sanitizer=race"])
     document = json.loads(capfd.readouterr().out)
     assert [sample["passed"] for sample in document["samples"]] == [passed]
+
+
+def test_an_assertion_of_the_source_is_always_checked(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "program.loom"
+    body = "  %x = scalar.addi %l, %d : i32\n  sanitizer.assert.value %x [range(%x, 0, 70)] : i32"
+    # Lane 63 adds 7 to 70, or 8 to 71.
+    path.write_text(KERNEL.replace("BODY", body).replace("GOOD", "7").replace("BAD", "8"))
+    run_tool(run, [str(path), "--device=amdgpu-sim"])
+    samples = json.loads(capfd.readouterr().out)["samples"]
+    assert [sample["passed"] for sample in samples] == [True, False]
+    (issue,) = samples[1]["issues"]
+    assert issue["message"] == "kernel 'k' faulted: sanitizer.assert.value does not hold"
+    assert "sanitizer.assert.value" in path.read_text().split("\n")[issue["location"]["line"] - 1]

@@ -10,6 +10,7 @@ import pytest
 
 import loom
 from loom.report.show import render_text
+from loom.report.suggest import suggest
 from loom.target.amdgpu.compile import CompileOptions, compile_module
 from loom.transform.target import resolve_target
 
@@ -206,6 +207,44 @@ def test_the_dispatch_is_the_workitems_times_the_bytes_of_one() -> None:
     # Three groups of 64 lanes, which are two waves each; scalar loads count once a wave.
     for key, number in one.items():
         assert all_[key] == number * (6 if key.startswith("constant") else 192)
+
+
+ROWS = """kernel.def @k() {{
+  %one = index.constant 1 : index
+  %size = index.constant 64 : index
+  kernel.launch.config workgroups(%one, %one, %one) workgroup_size(%size, %one, %one) : index
+}} launch(%n: index, %m: index, %b: buffer) {{
+  %item = kernel.workitem.id<x> : index
+  %origin = index.constant 0 : offset
+  {rows}
+  %v = buffer.view %b[%origin] : buffer -> view<[%k]xf32>
+  %at = index.madd %m, %k, %item : index
+  %x = view.load %v[%at] : view<[%k]xf32> -> f32
+  %y = scalar.divf{flags} %x, %x : f32
+  view.store %y, %v[%at] : f32, view<[%k]xf32>
+  kernel.return
+}}
+"""
+
+
+def rules_of(rows: str, flags: str) -> dict[str, str]:
+    text = ROWS.format(rows=rows, flags=flags)
+    made = compile_module(loom.parse(text, "rows.loom"), CompileOptions(report=True, check=True))
+    return {s.rule: s.evidence for s in suggest(json.loads(json.dumps(made.report)))}
+
+
+def test_suggestions_rest_on_the_legalization_rows() -> None:
+    found = rules_of("%k = index.assume %n [min(%n, 1)] : index", "")
+    assert "scalar.divf accurately" in found["exact-math"]
+    assert "at line 10" in found["wide-indices"]
+    narrow = "%k, %m2 = index.assume %n, %m [range(%n, 1, 1000), range(%m, 0, 1000)] : index, index"
+    better = rules_of(narrow, "<afn>")
+    assert "exact-math" not in better
+    # %m itself is still unbounded in the product; bounding it is what the suggestion asks for.
+    assert "wide-indices" in better
+    text = ROWS.replace("%m, %k, %item", "%m2, %k, %item").format(rows=narrow, flags="<afn>")
+    made = compile_module(loom.parse(text, "rows.loom"), CompileOptions(report=True, check=True))
+    assert {"exact-math", "wide-indices"}.isdisjoint(s.rule for s in suggest(json.loads(json.dumps(made.report))))
 
 
 def test_the_text_shows_the_new_tables() -> None:

@@ -1,7 +1,7 @@
 """What lowering had to make of source ops that are no single instruction, for the compile report.
 
 A handler says which way it took with :meth:`Legalizations.note`; where it says nothing, the type of the result does.
-An op that became one instruction, or none, and took no way worth a note has no row.
+An op that became nothing, or one instruction without a note, has no row.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class Legalizations:
         total[0] += 1
         total[1] += made
         notes = self.notes
-        if not notes and (made <= 1 or op.name.startswith(_ACCESSES)):
-            return
         if notes:
             self.notes = []
+        if not made or (not notes and (made == 1 or op.name.startswith(_ACCESSES))):
+            return
         found = self.rows.setdefault((op.name, _type_of(op), _flags(op), tuple(notes), op.location), [0, 0])
         found[0] += 1
         found[1] += made

@@ -98,9 +98,8 @@ def _result(lw: Lowering, op: Operation, value: Value, register: Value) -> None:
 
 def _prove(lw: Lowering, op: Operation, callee: Operation) -> None:
     """Every ``where`` predicate of the helper, from the caller's facts."""
-    predicates = callee.attributes.get("where")
-    for predicate in predicates if isinstance(predicates, tuple) else ():
-        if isinstance(predicate, Predicate) and not _holds(lw, op, predicate):
+    for predicate in _where(callee):
+        if not _holds(lw, op, predicate):
             arguments = ", ".join(
                 f"%{op.operands[a.index].name or a.index}"
                 if isinstance(a, Ref) and a.index < len(op.operands)
@@ -113,6 +112,30 @@ def _prove(lw: Lowering, op: Operation, callee: Operation) -> None:
                 43,
                 "state it with index.assume or scalar.assume, or guard the call",
             )
+
+
+def _state(lw: Lowering, callee: Operation, parameters: list[Value], mapping: dict[Value, Value]) -> None:
+    """Say inside of the helper what was proven of its parameters: a ``low.assume``."""
+    predicates = [
+        p for p in _where(callee) if all(a.index < len(parameters) for a in p.arguments if isinstance(a, Ref))
+    ]
+    named = list(dict.fromkeys(a.index for p in predicates for a in p.arguments if isinstance(a, Ref)))
+    if not named:
+        return
+    stated = tuple(
+        Predicate(p.name, tuple(Ref(named.index(a.index)) if isinstance(a, Ref) else a for a in p.arguments))
+        for p in predicates
+    )
+    values = [mapping[parameters[i]] for i in named]
+    op = lw.e.create("low.assume", values, [v.type for v in values], {"predicates": stated}, segments=(len(values), 0))
+    for i, result in zip(named, op.results, strict=True):
+        result.name = parameters[i].name
+        mapping[parameters[i]] = result
+
+
+def _where(callee: Operation) -> list[Predicate]:
+    predicates = callee.attributes.get("where")
+    return [p for p in predicates if isinstance(p, Predicate)] if isinstance(predicates, tuple) else []
 
 
 def _holds(lw: Lowering, op: Operation, predicate: Predicate) -> bool:
@@ -200,6 +223,7 @@ def _invoke(lw: Lowering, op: Operation) -> None:
         wanted = parameter.type
         assert isinstance(wanted, RegisterType)
         mapping[parameter] = _argument(lw, op, value, wanted, position)
+    _state(lw, callee, parameters, mapping)
     schedule = str(callee.attributes.get("schedule", "free"))
     ordered = schedule in ("locked", "phased")
     if ordered:

@@ -9,7 +9,7 @@ _NEAREST = {
     "global.": "pass the value as a kernel argument, or bind it with config.def",
     "llvmir.": "write a low.func.def with the instruction, and call it with low.invoke",
     "pool.": "use buffer.alloca, or a buffer argument of the kernel",
-    "sanitizer.assert.value": "use scalar.assume or index.assume, which --sanitizer=value checks",
+    "sanitizer.assert.value": "run the pass check-assumptions, as the default pipeline does",
     "kernel.launch": "launch from a check.case; a kernel cannot launch another",
     "command.": "launch from a check.case; the compiler takes kernels only",
     "check.": "leave checks outside of kernels",

@@ -42,7 +42,7 @@ VIEW = "  %out = buffer.view %x[%origin] : buffer -> view<64xi32>\n"
 
 #: The case of a code: the op that is refused (its last line), helpers, and what follows.
 CASES = {
-    "LOWER/001": ("  sanitizer.assert.value %w [min(%w, 0)] : i32", ""),
+    "LOWER/001": ('  llvmir.intrinsic "llvm.trap"() : ()', ""),
     "LOWER/002": (
         "  %n = index.constant 64 : offset\n  %p = buffer.alloca<workgroup> align(4) %n : buffer\n"
         "  %z = scalar.constant 0 : i32\n  %c = scalar.cmpi eq, %w, %z : i32\n"
@@ -120,6 +120,17 @@ def test_hints_say_what_works():
         low_text(kernel(CASES["LOWER/043"][0], "%w: i32, %x: buffer", helpers=HELPER))
     diagnostic = caught.value.diagnostics[0]
     assert "range(%w, 0, 100)" in diagnostic.message and "assume" in diagnostic.hint
+
+
+def test_proven_preconditions_are_stated_inside_of_the_helper():
+    import loom
+
+    body = "  %b = scalar.assume %w [range(%w, 5, 50)] : i32\n  %r = low.invoke @twice(%b) : (i32) -> (i32)\n" + STORE
+    text = low_text(kernel(VIEW + body, "%w: i32, %x: buffer", helpers=HELPER))
+    assert "low.assume %w [range(%w, 0, 100)] : reg<amdgpu.sgpr>" in text
+    again = loom.parse(text, "low.loom")
+    loom.verify(again)
+    assert loom.print_module(again) == text
 
 
 def test_workgroup_sizes_must_be_known():
