@@ -154,7 +154,7 @@ def _assign_file(
         lambda c: (first_slot[id(c)], -length[id(c)]),
         lambda c: (-length[id(c)],),
     ]
-    best: tuple[int, list[tuple[Compound, int]], dict[int, int]] | None = None
+    best: tuple[tuple[int, int], list[tuple[Compound, int]], dict[int, int]] | None = None
     failure: Compound | None = None
     floor = _pressure_floor(group, occupied)
     if floor > len(order):
@@ -171,13 +171,18 @@ def _assign_file(
             for unit, total in enumerate(compound.total):
                 state[location + unit] = state.get(location + unit, 0) | total
             placed.append((compound, location))
+            compound.location = location  # for those that should lie apart from it
+        # Each conflict was counted from both sides.
+        conflicts = sum(compound.conflicts(location) for compound, location in placed if compound.apart) // 2
+        for compound, _ in placed:
+            compound.location = None
         if lost is not None:
             failure = failure or lost
             continue
         mark = max((location + len(c.units) for c, location in placed), default=0)
-        if best is None or mark < best[0]:
-            best = (mark, placed, state)
-        if mark <= floor:
+        if best is None or (conflicts, mark) < best[0]:
+            best = ((conflicts, mark), placed, state)
+        if not conflicts and mark <= floor:
             break
     if best is None:
         return failure
@@ -208,18 +213,33 @@ def _pressure_floor(group: list[Compound], occupied: dict[int, int]) -> int:
 
 
 def _place(compound: Compound, order: Sequence[int], state: dict[int, int]) -> int:
+    """A free location for a compound, -1 if there is none: the first, or the first that is apart from all others that
+    it should be apart from."""
+    if not compound.apart:
+        return next(_free_places(compound, order, state), -1)
+    best, fewest = -1, 0
+    for location in _free_places(compound, order, state):
+        conflicts = compound.conflicts(location)
+        if best < 0 or conflicts < fewest:
+            best, fewest = location, conflicts
+        if not conflicts:
+            break
+    return best
+
+
+def _free_places(compound: Compound, order: Sequence[int], state: dict[int, int]) -> Iterator[int]:
     totals = compound.total
     get = state.get
     align, phase = compound.align, compound.phase
     for hint in compound.hints:
         if not any(get(hint + unit, 0) & total for unit, total in enumerate(totals)) and (hint + phase) % align == 0:
-            return hint
+            yield hint
     if len(totals) == 1:
         mask = totals[0]
         for index in order:
             if not get(index, 0) & mask and (index + phase) % align == 0:
-                return index
-        return -1
+                yield index
+        return
     allowed = set(order)
     count = len(totals)
     for index in order:
@@ -230,8 +250,7 @@ def _place(compound: Compound, order: Sequence[int], state: dict[int, int]) -> i
             if at not in allowed or get(at, 0) & totals[unit]:
                 break
         else:
-            return index
-    return -1
+            yield index
 
 
 def _victims(

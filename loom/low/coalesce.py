@@ -34,9 +34,23 @@ class Compound:
         align: ``(location + phase) % align == 0`` must hold for the compound's location.
         location: Pinned location of unit 0, or ``None``.
         members: Registers in it, with the unit of the compound where each begins.
+        apart: Other compounds that should lie apart, with a distance and a modulus: ``location + distance`` and the
+            other one's location should differ by it.
     """
 
-    __slots__ = ("align", "file", "hints", "location", "members", "phase", "register_class", "total", "units", "weight")
+    __slots__ = (
+        "align",
+        "apart",
+        "file",
+        "hints",
+        "location",
+        "members",
+        "phase",
+        "register_class",
+        "total",
+        "units",
+        "weight",
+    )
 
     def __init__(self, file: str, register_class: str, align: int, location: int | None) -> None:
         self.file = file
@@ -49,6 +63,14 @@ class Compound:
         self.members: list[tuple[VirtualRegister, int]] = []
         self.weight = 0.0
         self.hints: list[int] = []
+        self.apart: list[tuple[Compound, int, int]] = []
+
+    def conflicts(self, location: int) -> int:
+        """Number of compounds in place that a location is not apart from."""
+        return sum(
+            other.location is not None and (location + distance - other.location) % modulus == 0
+            for other, distance, modulus in self.apart
+        )
 
 
 @dataclass(slots=True)
@@ -315,11 +337,23 @@ class Coalescer:
 
     def compounds(self) -> list[Compound]:
         """The distinct compounds, in order of their first member."""
+        self._keep_apart()
         seen: dict[int, Compound] = {}
         for compound in self.compound:
             if compound is not None:
                 seen.setdefault(id(compound), compound)
         return list(seen.values())
+
+    def _keep_apart(self) -> None:
+        """Tell compounds which others their registers should lie apart from."""
+        for instruction in self.code.instructions():
+            for (a, offset_a, _), (b, offset_b, _), modulus in instruction.apart:
+                first, second = self.compound[a.index], self.compound[b.index]
+                if first is None or second is None or first is second or first.file != second.file:
+                    continue
+                distance = self.offset[a.index] + offset_a - self.offset[b.index] - offset_b
+                first.apart.append((second, distance, modulus))
+                second.apart.append((first, -distance, modulus))
 
 
 def entry_registers(code: LowCode) -> list[VirtualRegister]:

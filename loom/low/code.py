@@ -109,13 +109,15 @@ class Instruction:
     ``ties`` are pairs (index of a definition, index of a use) that must get the same register; ``preferred_ties``
     should. ``address`` is what
     two memory
-    accesses are compared by: ``(base key, offset, bytes, alias root)`` or ``None`` for unknown. ``locked`` is the
+    accesses are compared by: ``(base key, offset, bytes, alias root)`` or ``None`` for unknown. ``apart`` lists pairs
+    of references with a modulus by which their locations should differ (register banks). ``locked`` is the
     number of the locked region the
     instruction belongs to, 0 for none.
     """
 
     __slots__ = (
         "address",
+        "apart",
         "defs",
         "kind",
         "location",
@@ -157,6 +159,7 @@ class Instruction:
         self.position = -1
         self.origin: Any = None
         self.preferred_ties: tuple[tuple[int, int], ...] = ()
+        self.apart: tuple[tuple[Ref, Ref, int], ...] = ()
         #: Number of the straight run that scheduling put the instruction in; nothing may move to another one.
         self.run = 0
 

@@ -57,6 +57,29 @@ def straight(count: int) -> LowCode:
     return code
 
 
+def test_values_lie_apart_where_there_is_room() -> None:
+    """Neighbouring values of a chain want locations of different parity: two registers alternate, or one more is taken."""
+    code = straight(6)
+    block = code.blocks[0]
+    defined = [i.defs[0] for i in block.instructions if i.kind == OP and i.defs]
+    observe = block.instructions[-2]
+    # 0 and 1 even and odd by themselves; 0 and 2, 1 and 3 not.
+    observe.apart = tuple((defined[a], defined[b], 2) for a, b in ((0, 2), (1, 3), (4, 5)))
+    allocation = allocate(code, ToyTarget(400))
+    places = [allocation.location[register.index] for register, _, _ in defined]
+    assert [(places[a] - places[b]) % 2 for a, b in ((0, 2), (1, 3), (4, 5))] == [1, 1, 1]
+    assert sorted(places) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_wish_that_cannot_be_met_costs_nothing() -> None:
+    code = straight(3)
+    block = code.blocks[0]
+    defined = [i.defs[0] for i in block.instructions if i.kind == OP and i.defs]
+    block.instructions[-2].apart = tuple((defined[a], defined[b], 2) for a, b in ((0, 1), (1, 2), (0, 2)))
+    allocation = allocate(code, ToyTarget(3))
+    assert sorted(allocation.location[register.index] for register, _, _ in defined) == [0, 1, 2]
+
+
 def test_a_straight_run_needs_as_many_registers_as_live_at_once() -> None:
     assert allocate(straight(17), ToyTarget(64)).high_water["r"] == 17
 

@@ -86,7 +86,7 @@ def relax(kernel: Operation, generation: str, wave_size: int, what: str) -> None
                     op.erase()
                     continue
                 _open_encoding(op)
-                if "." in mnemonic:
+                if "." in mnemonic and what == "schedule":
                     _split_pair(op, mnemonic, generation)
             elif op.name == "low.live_in" and str(op.attributes["key"]).startswith("amdgpu.undefined."):
                 _define(op)

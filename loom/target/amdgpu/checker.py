@@ -7,7 +7,7 @@ outstanding operations are kept one by one, hazards are searched backwards from 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from loom.low.code import COPY, OP, Instruction, LowCode
@@ -692,8 +692,11 @@ def _half_numbers(register: Register, kind: str) -> range:
 # Dual issue
 
 
-def check_pairs(before: list[list[MachineInstruction]], after: list[list[MachineInstruction]]) -> list[Finding]:
-    """Whether merging instructions into pairs kept every block's meaning.
+def check_pairs(
+    before: list[list[MachineInstruction]], after: list[list[MachineInstruction]], spare: Set[int] = frozenset()
+) -> list[Finding]:
+    """Whether merging instructions into pairs, and taking pairs apart, kept every block's meaning; what becomes of the
+    ``spare`` VGPRs, which hold nothing, does not count.
 
     Both versions of a block are run symbolically, each instruction an unknown function of what it reads; registers
     at the end
@@ -702,7 +705,12 @@ def check_pairs(before: list[list[MachineInstruction]], after: list[list[Machine
     findings = []
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
         numbers: dict[object, int] = {}
-        if _symbolic(old, numbers) != _symbolic(new, numbers):
+        states = []
+        for version in (old, new):
+            state, effects = _symbolic(version, numbers)
+            kept = {place: value for place, value in state.items() if place[0] != "vgpr" or place[1] not in spare}
+            states.append((kept, effects))
+        if states[0] != states[1]:
             findings.append(Finding("allocation", str(number), "v_dual", "pairing changed the meaning of the block"))
     return findings
 

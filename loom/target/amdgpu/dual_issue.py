@@ -4,17 +4,23 @@ Rules (AMD's RDNA 3 and RDNA 4 ISA documents, "Dual issue VALU"): the two halves
 even and
 the other odd; the first sources come from different VGPR banks (index modulo 4), and so do the second ones; at most two
 scalar values, one of them a literal that both may use; a third source is the destination itself.
+
+Pairs that the text writes with virtual registers (the author's, or a lifted kernel's) come here as one instruction:
+the allocator is asked for registers that suit them (:func:`keep_pair`); where they do not suit, in whichever order of
+halves and of operands, the pair becomes two instructions (:func:`separate_pairs`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from loom.low.code import Instruction, Ref
 from loom.target.amdgpu.access import reads_and_writes
 from loom.target.amdgpu.instruction import InstructionRow
-from loom.target.amdgpu.machine import Inline, Literal, MachineInstruction, MachineProgram, Operand, Register
+from loom.target.amdgpu.machine import Literal, MachineInstruction, MachineProgram, Operand, Register
+from loom.target.amdgpu.operation import Operation, RegisterSlot
 from loom.target.amdgpu.tables import find_row
 
 #: Ordinary mnemonic → dual-issue mnemonic; the last three exist as the second half only.
@@ -225,6 +231,112 @@ def pair_instructions(
     return made_pairs
 
 
-def is_inline(operand: Operand) -> bool:
-    """Whether an operand is an inline constant."""
-    return isinstance(operand, Inline)
+# Pairs of the text
+
+
+def keep_pair(pair: Instruction) -> None:
+    """Ask the allocator for registers that a pair can have: results of different parity, sources of different
+    banks."""
+    payload = pair.payload
+    assert isinstance(payload, Operation) and payload.y is not None
+
+    def reference(half: Operation, slot: str) -> Ref | None:
+        index = half.row.slot_index(slot)
+        entry = half.operands[index] if index >= 0 else None
+        if not isinstance(entry, RegisterSlot):
+            return None
+        found = (pair.uses if entry.kind else pair.defs)[entry.index]
+        return found if found[0].register_class == "amdgpu.vgpr" else None
+
+    apart: list[tuple[Ref, Ref, int]] = []
+    for slot, banks in (("vdst", 2), ("src0", 4), ("src1", 4)):
+        x, y = reference(payload, slot), reference(payload.y, slot)
+        if x is not None and y is not None and x != y:
+            apart.append((x, y, banks))
+    pair.apart = tuple(apart)
+
+
+def _plain(half: MachineInstruction, generation: str) -> MachineInstruction | None:
+    """A half as an instruction of its own; ``None`` where there is none like it."""
+    row = find_row(generation, half.row.mnemonic.replace("v_dual_", "v_", 1))
+    if row is None:
+        return None
+    by_name = {slot.name: operand for slot, operand in zip(half.row.slots, half.operands, strict=True)}
+    operands = tuple(by_name.get(slot.name, _LANE_MASK if slot.type == "mask" else None) for slot in row.slots)
+    if None in operands:
+        return None
+    return MachineInstruction(row, None, operands, location=half.location)  # type: ignore[arg-type]
+
+
+_LANE_MASK = Register("vcc", 0, 1)
+
+
+def _suits(pair: MachineInstruction) -> bool:
+    """Whether the registers of a pair are as the rules want them. One register may be read by both halves."""
+    second = pair.y
+    assert second is not None
+    halves = [{s.name: o for s, o in zip(h.row.slots, h.operands, strict=True)} for h in (pair, second)]
+    x, y = (half["vdst"] for half in halves)
+    assert isinstance(x, Register) and isinstance(y, Register)
+    sources = [tuple(half.get(name) for half in halves) for name in ("src0", "src1")]
+    return (x.index ^ y.index) & 1 == 1 and all(a is b or _bank(a) is None or _bank(a) != _bank(b) for a, b in sources)
+
+
+def _one_by_one(
+    x: MachineInstruction, y: MachineInstruction, generation: str, spare: Callable[[], int]
+) -> tuple[list[MachineInstruction], int]:
+    """Two halves one behind the other, neither reading what the other has written; and the register that this took,
+    -1 if none."""
+    (x_reads, x_writes), (y_reads, y_writes) = reads_and_writes(x), reads_and_writes(y)
+    if not set(x_writes) & set(y_reads):
+        return [x, y], -1
+    if not set(y_writes) & set(x_reads):
+        return [y, x], -1
+    row = find_row(generation, "v_mov_b32")
+    overwritten = x.operand("vdst")
+    assert row is not None and isinstance(overwritten, Register)
+    number = spare()
+    kept = Register("vgpr", number)
+    y.operands = tuple(kept if operand is overwritten else operand for operand in y.operands)
+    return [MachineInstruction(row, None, (kept, overwritten)), x, y], number
+
+
+def separate_pairs(
+    program: MachineProgram,
+    generation: str,
+    origins: dict[int, Instruction],
+    spare: Callable[[Instruction], int],
+) -> tuple[int, set[int]]:
+    """Turn pairs of the text whose registers do not suit into others, or into two instructions.
+
+    Args:
+        program: The program, with the registers allocated.
+        generation: Instruction table.
+        origins: By ``id`` of an instruction what it was made of; the new instructions are added.
+        spare: A vector register that holds nothing at an instruction of the text.
+
+    Returns:
+        How many became two, and the spare registers that some of them took.
+    """
+    separated = 0
+    taken: set[int] = set()
+    for block in program.blocks:
+        result: list[MachineInstruction] = []
+        for instruction in block.instructions:
+            made = [instruction]
+            if instruction.y is not None and not _suits(instruction):
+                x, y = _plain(instruction, generation), _plain(instruction.y, generation)
+                if x is not None and y is not None:
+                    pair = _pair(x, y, generation)
+                    made = [pair] if pair is not None else []
+                    origin = origins[id(instruction)]
+                    if pair is None:
+                        made, number = _one_by_one(x, y, generation, lambda origin=origin: spare(origin))  # type: ignore[misc]
+                        taken |= {number} - {-1}
+                        separated += 1
+                    for one in made:
+                        one.location = instruction.location
+                        origins[id(one)] = origin
+            result.extend(made)
+        block.instructions = result
+    return separated, taken

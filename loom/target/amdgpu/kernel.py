@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import Diagnostic, Location, LoomError, Severity, error
 from loom.low.allocate import MAXIMUM_ROUNDS, Allocation, allocate
-from loom.low.code import OP, LowCode
+from loom.low.code import OP, Instruction, LowCode
 from loom.low.inline import inline_low_calls
 from loom.low.schedule import ScheduleSummary, schedule
 from loom.target.amdgpu.abi import KernelResources
@@ -23,7 +23,7 @@ from loom.target.amdgpu.build import BuiltKernel, CodeBuilder
 from loom.target.amdgpu.checker import AllocationChecker, Finding, check_hazards, check_pairs, check_waits
 from loom.target.amdgpu.clauses import insert_clauses, release_registers
 from loom.target.amdgpu.delays import insert_delays
-from loom.target.amdgpu.dual_issue import pair_instructions
+from loom.target.amdgpu.dual_issue import pair_instructions, separate_pairs
 from loom.target.amdgpu.emit import Emitted, Emitter
 from loom.target.amdgpu.evidence_source import definitions_of
 from loom.target.amdgpu.foreign_abi import foreign_kernarg
@@ -54,6 +54,7 @@ class Trace:
     emitted: Emitted | None = None
     waits: WaitReport = field(default_factory=WaitReport)
     pairs: int = 0
+    separated: int = 0
     pair_sources: dict[int, tuple[int, int]] = field(default_factory=dict)
     shortened: dict[int, int] = field(default_factory=dict)
     merged: int = 0
@@ -224,6 +225,9 @@ class KernelBackend:
         before = [list(block.instructions) for block in self.program.blocks]
         if check:
             self.trace.findings.extend(AllocationChecker(code, emitted).run())
+        self.trace.separated, spare = separate_pairs(
+            self.program, generation, emitted.source, lambda low: self._spare_register(low, target, allocation)
+        )
         keep = {
             key for key, low in emitted.source.items() if low.locked or (low.kind == OP and code.schedule == "locked")
         }
@@ -234,7 +238,9 @@ class KernelBackend:
                 runs[new] = runs.get(old, (0, ()))
             self.trace.pairs = pair_instructions(self.program, generation, keep, runs, self.trace.pair_sources)
         if check:
-            self.trace.findings.extend(check_pairs(before, [block.instructions for block in self.program.blocks]))
+            self.trace.findings.extend(
+                check_pairs(before, [block.instructions for block in self.program.blocks], spare)
+            )
         self.trace.waits = insert_waits(self.program, generation, emitted.barrier_memory)
         self.trace.hazards = resolve_hazards(self.program, generation)
         if code.schedule in ("free", "phased"):
@@ -256,6 +262,17 @@ class KernelBackend:
             "delays": delays,
             "release": released,
         }
+
+    def _spare_register(self, low: Instruction, target: AmdgpuTarget, allocation: Allocation) -> int:
+        """A VGPR that holds nothing at an instruction, and no spilled scalars."""
+        high = allocation.high_water.get("vgpr", 0)
+        reserved = range(high, high + -(-allocation.slots.size("sgpr") // self.wave_size))
+        found = allocation.free_register(
+            "vgpr", low.position, [index for index in target.allocatable("vgpr") if index not in reserved]
+        )
+        if found < 0:
+            raise error("no vgpr register is free to issue a pair one by one", "BACKEND/034", low.location)
+        return found
 
     def _allocate(self, code: LowCode, target: AmdgpuTarget, built: BuiltKernel, rounds: int) -> Allocation:
         """Allocate; scalar values that spill need lanes of vector registers, which are taken from the top."""
