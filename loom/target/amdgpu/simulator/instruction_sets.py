@@ -42,6 +42,7 @@ SYSTEM = frozenset(
         "s_memtime", "s_memrealtime", "s_get_shader_cycles_u64", "s_sendmsg_rtn_b32", "s_sendmsg_rtn_b64",
         "s_movrels_b32", "s_movrels_b64", "s_movreld_b32", "s_movreld_b64", "s_movrelsd_2_b32", "v_movrels_b32",
         "v_movreld_b32", "v_movrelsd_b32", "v_movrelsd_2_b32", "v_swaprel_b32", "lds_direct_load", "ds_direct_load",
+        "s_barrier_signal_isfirst",
     ]
 )  # fmt: skip
 """Instructions about the wave itself, which the translation carries out without a semantic operation."""

@@ -42,6 +42,7 @@ STATE_SIZE = 224  # i64: bytes from one wave's state block to the next
 FAULT_OTHER_WAVE = 232  # i32: the wave whose store is read too early
 FAULT_OTHER_SITE = 236  # i32: number of that store
 SIGNALLED = 240  # i32: see NOT_SIGNALLED and its successors
+FIRST_SIGNAL = 248  # i64, in wave 0: number of the last barrier that somebody signalled, plus one (gfx12)
 SGPRS = 512  # 128 x i32
 VGPRS = 1024  # registers x wave x i32, then accumulation registers
 

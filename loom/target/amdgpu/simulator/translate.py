@@ -138,6 +138,7 @@ class Translator:
         self.chunk_of: list[int] = []
         self._chunk = 0
         self._touched_memory = False
+        self._asks_for_first = any(i.row.mnemonic == "s_barrier_signal_isfirst" for i in code)
         self._assign_chunks()
         self.full_exec_at, self.mode_at = self._entry_states()
 
@@ -424,7 +425,7 @@ class Translator:
                 word = instruction.modifiers["word"]
                 self._static_fault(number, StaticFault("unknown_instruction", f"{word:#010x} is no instruction"))
                 return True
-            if name == "s_barrier_signal":
+            if name in ("s_barrier_signal", "s_barrier_signal_isfirst"):
                 self._barrier_signal(instruction)
                 return False
             if name in NO_EFFECT:
@@ -623,6 +624,21 @@ class Translator:
     def _barrier_signal(self, instruction: MachineInstruction) -> None:
         if instruction.operands != (_WORKGROUP,):
             raise Unsupported("barriers other than the workgroup's are not simulated")
+        values = self.values
+        if self._asks_for_first:
+            # Wave 0's state block remembers for which barrier a signal came last.
+            number = values.emit(f"load i32, ptr {values.pointer(L.WAVE)}")
+            size = values.emit(f"load i64, ptr {values.pointer(L.STATE_SIZE)}")
+            wide = values.emit(f"zext i32 {number} to i64")
+            back = values.emit(f"mul i64 {wide}, {size}")
+            before = values.emit(f"sub i64 {L.FIRST_SIGNAL}, {back}")
+            place = values.emit(f"getelementptr i8, ptr %st, i64 {before}")
+            passed = values.emit(f"load i64, ptr {values.pointer(L.EPOCH)}")
+            coming = values.emit(f"add i64 {passed}, 1")
+            last = values.emit(f"load i64, ptr {place}")
+            self.lines.append(f"  store i64 {coming}, ptr {place}\n")
+            if instruction.row.mnemonic == "s_barrier_signal_isfirst":
+                values.write_scc(values.emit(f"icmp ne i64 {last}, {coming}"))
         self.lines.append(f"  store i32 {L.SIGNALLED_IT}, ptr {self.values.pointer(L.SIGNALLED)}\n")
 
     def _barrier_wait(self, number: int, block: int) -> None:

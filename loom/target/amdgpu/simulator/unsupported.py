@@ -25,7 +25,6 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (r"^s_sendmsghalt", "halts the wave for the driver"),
     (r"^s_alloc_vgpr", "dynamic registers, which a kernel of fixed allocation has not"),
     (r"^s_(get_barrier_state|barrier_(init|join|leave))", "named barriers"),
-    (r"^s_barrier_signal_isfirst", "which wave comes first is a race that the simulator decides differently"),
     (r"^global_load_tr_b64$", "no published source tells which lanes exchange which bytes"),
     (
         r"^s_(buffer_|scratch_)?(atomic|store)|^s_scratch|^s_atc",

@@ -384,3 +384,42 @@ def test_global_block_store(asm: Assembler) -> None:
     assert isinstance(outcome, Completed), outcome
     want = [16 + k + lane if MASK >> k & 1 else 0 for lane in range(32) for k in range(32)]
     assert out.tolist() == want
+
+
+def test_first_signal_of_a_barrier(asm: Assembler) -> None:
+    """Of the waves that signal a barrier one learns that it came first, at each barrier; plain signals count, too."""
+    body = GFX12.replace("v_lshlrev_b32 v1, 2, v0", "v_and_b32 v0, 0x3ff, v0\n  v_lshlrev_b32 v1, 2, v0") + """
+  v_mov_b32 v2, 0
+  v_readfirstlane_b32 s9, v0
+  s_cmp_lt_u32 s9, 64
+  s_cbranch_scc1 .Lplain
+  s_barrier_signal_isfirst -1
+  s_cselect_b32 s8, 1, 0
+  s_branch .Ljoin
+.Lplain:
+  s_mov_b32 s8, 0
+  s_barrier_signal -1
+.Ljoin:
+  s_barrier_wait -1
+  s_mov_b32 s10, 3
+.Lloop:
+  s_barrier_signal_isfirst -1
+  s_cselect_b32 s9, 4, 0
+  s_add_co_u32 s8, s8, s9
+  s_barrier_wait -1
+  s_sub_co_u32 s10, s10, 1
+  s_cmp_lg_u32 s10, 0
+  s_cbranch_scc1 .Lloop
+  v_mov_b32 v2, s8
+  global_store_b32 v1, v2, s[6:7]
+  s_endpgm
+"""
+    outcome, out = asm.run(body, np.zeros(4, U), 2 * 256, processor="gfx1201", size=(256,), groups=(1,))
+    assert isinstance(outcome, Completed), outcome
+    per_wave = out[:256].reshape(8, 32)
+    assert (per_wave == per_wave[:, :1]).all()
+    counts = per_wave[:, 0].tolist()
+    # The first barrier: waves 0 and 1 signal plainly and run first, so nobody hears that it is the first.
+    assert sum(c & 1 for c in counts) == 0
+    # Each of the three others has one first.
+    assert sum(c >> 2 for c in counts) == 3
