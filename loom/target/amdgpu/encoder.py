@@ -25,6 +25,8 @@ from loom.target.amdgpu.encoding.value_lists import LITERAL_MARK
 from loom.target.amdgpu.instruction import Encoding
 from loom.target.amdgpu.machine import (
     OFF,
+    PAIRED,
+    SOURCE_NAMES,
     BranchTarget,
     Literal,
     MachineInstruction,
@@ -34,25 +36,8 @@ from loom.target.amdgpu.machine import (
 )
 from loom.target.amdgpu.processors import Processor, processor
 
-_SCALAR_BANKS = frozenset(
-    (
-        "sgpr",
-        "ttmp",
-        "vcc",
-        "exec",
-        "flat_scratch",
-        "xnack_mask",
-        "m0",
-        "scc",
-        "vccz",
-        "execz",
-        "shared_base",
-        "shared_limit",
-        "private_base",
-        "private_limit",
-        "pops_exiting_wave_id",
-    )
-)
+#: Banks that are read over the constant bus. (LDS direct has a path of its own.)
+_SCALAR_BANKS = frozenset(("sgpr", "ttmp", "m0", *PAIRED, *SOURCE_NAMES)) - {"lds_direct"}
 
 _DPP_MODIFIERS = frozenset(("dpp_ctrl", "row_mask", "bank_mask", "bound_ctrl", "fi"))
 _SDWA_MODIFIERS = frozenset(("dst_sel", "dst_unused", "src0_sel", "src1_sel", "sext"))
@@ -68,6 +53,13 @@ class _Refused(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+def _only_literal(known: int | None, bits: int) -> int:
+    """The literal of an instruction that has ``known`` already."""
+    if known is not None and known != bits:
+        raise _Refused("ENCODE/004", f"two different literals, {known:#x} and {bits:#x}: an instruction carries one")
+    return bits
 
 
 class Encoder:
@@ -193,12 +185,7 @@ class Encoder:
                     continue
                 if type(operand) is Literal and LITERAL_MARK in slot.bits_of:
                     word |= slot.bits_of[LITERAL_MARK]
-                    if literal is not None and literal != operand.bits:
-                        raise _Refused(
-                            "ENCODE/004",
-                            f"two different literals, {literal:#x} and {operand.bits:#x}: an instruction carries one",
-                        )
-                    literal = operand.bits
+                    literal = _only_literal(literal, operand.bits)
                     scalars += 1
                     continue
                 fallback = self._lenient(encoding, index, operand)
@@ -217,12 +204,7 @@ class Encoder:
                     word |= rule(LITERAL_MARK)
                 except CannotEncode:
                     raise _Refused("ENCODE/004", describe_refusal(encoding.row, index, operand, text)) from None
-                if literal is not None and literal != operand.bits:
-                    raise _Refused(
-                        "ENCODE/004",
-                        f"two different literals, {literal:#x} and {operand.bits:#x}: an instruction carries one",
-                    )
-                literal = operand.bits
+                literal = _only_literal(literal, operand.bits)
                 scalars += 1
                 continue
             if (

@@ -18,8 +18,33 @@ from functools import cache
 Pieces = tuple[tuple[int, int], ...]
 
 
+class Bits:
+    """A number in pieces of an instruction word, the lowest piece first."""
+
+    __slots__ = ()
+
+    pieces: Pieces
+
+    def extract(self, word: int) -> int:
+        """The number in ``word``, unsigned."""
+        value = 0
+        at = 0
+        for shift, width in self.pieces:
+            value |= ((word >> shift) & ((1 << width) - 1)) << at
+            at += width
+        return value
+
+    def insert(self, value: int) -> int:
+        """``value`` (taken modulo the width) in place."""
+        word = 0
+        for shift, width in self.pieces:
+            word |= (value & ((1 << width) - 1)) << shift
+            value >>= width
+        return word
+
+
 @dataclass(frozen=True, slots=True)
-class Field:
+class Field(Bits):
     """A field of a format: where its bits are, and for a modifier whether it is signed and its default."""
 
     name: str
@@ -37,23 +62,6 @@ class Field:
     def mask(self) -> int:
         """The field's bits in place."""
         return sum(((1 << width) - 1) << shift for shift, width in self.pieces)
-
-    def extract(self, word: int) -> int:
-        """The field's value in ``word``, unsigned."""
-        value = 0
-        at = 0
-        for shift, width in self.pieces:
-            value |= ((word >> shift) & ((1 << width) - 1)) << at
-            at += width
-        return value
-
-    def insert(self, value: int) -> int:
-        """``value`` (taken modulo the width) in place."""
-        word = 0
-        for shift, width in self.pieces:
-            word |= (value & ((1 << width) - 1)) << shift
-            value >>= width
-        return word
 
 
 @dataclass(frozen=True, slots=True)

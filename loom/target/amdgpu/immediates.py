@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from loom.target.amdgpu.formats import Field
 from loom.target.amdgpu.tables import table
 
-# counter → pieces (shift, width), lowest first
-WAITCNT: dict[str, dict[str, tuple[tuple[int, int], ...]]] = {
-    "gfx11": {"vmcnt": ((10, 6),), "expcnt": ((0, 3),), "lgkmcnt": ((4, 6),)},
-    "gfx12": {"vmcnt": ((10, 6),), "expcnt": ((0, 3),), "lgkmcnt": ((4, 6),)},
-    "gfx9.4": {"vmcnt": ((0, 4), (14, 2)), "expcnt": ((4, 3),), "lgkmcnt": ((8, 4),)},
+_RDNA_COUNTERS = {"vmcnt": ((10, 6),), "expcnt": ((0, 3),), "lgkmcnt": ((4, 6),)}
+_CDNA_COUNTERS = {"vmcnt": ((0, 4), (14, 2)), "expcnt": ((4, 3),), "lgkmcnt": ((8, 4),)}
+WAITCNT: dict[str, dict[str, Field]] = {
+    generation: {name: Field(name, pieces, False, False, 0) for name, pieces in counters.items()}
+    for generation, counters in (("gfx11", _RDNA_COUNTERS), ("gfx12", _RDNA_COUNTERS), ("gfx9.4", _CDNA_COUNTERS))
 }
+"""Where the counters of ``s_waitcnt`` are in its immediate."""
 
 _DEPCTR = {
     "depctr_hold_cnt": (7, 1),
@@ -51,33 +53,22 @@ def spell(value: int) -> str:
     return str(value) if -16 <= value <= 64 else f"0x{value & 0xFFFFFFFF:x}"
 
 
-def _counter(value: int, pieces: tuple[tuple[int, int], ...]) -> int:
-    result = at = 0
-    for shift, width in pieces:
-        result |= (value >> shift & ((1 << width) - 1)) << at
-        at += width
-    return result
-
-
 def waitcnt_fields(value: int, generation: str) -> dict[str, int]:
     """The counters in an ``s_waitcnt`` immediate; a counter at its largest value is not waited for."""
-    return {name: _counter(value, pieces) for name, pieces in WAITCNT[generation].items()}
+    return {name: field.extract(value) for name, field in WAITCNT[generation].items()}
 
 
 def waitcnt_limit(name: str, generation: str) -> int:
     """Largest value of a counter."""
-    return (1 << sum(width for _, width in WAITCNT[generation][name])) - 1
+    return (1 << WAITCNT[generation][name].width) - 1
 
 
 def waitcnt_value(counters: dict[str, int], generation: str) -> int:
     """The ``s_waitcnt`` immediate that waits for these counters and for no other; values above the largest are cut
     to it."""
     value = 0
-    for name, pieces in WAITCNT[generation].items():
-        count = min(counters.get(name, 1 << 16), waitcnt_limit(name, generation))
-        for shift, width in pieces:
-            value |= (count & ((1 << width) - 1)) << shift
-            count >>= width
+    for name, field in WAITCNT[generation].items():
+        value |= field.insert(min(counters.get(name, 1 << 16), waitcnt_limit(name, generation)))
     return value
 
 

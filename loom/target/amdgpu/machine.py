@@ -85,14 +85,16 @@ class Register:
                 half = "" if self.half is None else (".l", ".h")[self.half]
                 return f"{letter}{self.index}{half}"
             return f"{letter}[{self.index}:{self.index + self.units - 1}]"
-        if self.bank in _PAIRED:
+        if self.bank in PAIRED:
             return self.bank if self.units == 2 else f"{self.bank}_{('lo', 'hi')[self.index]}"
-        return _SPELLINGS.get(self.bank, self.bank)
+        return SOURCE_NAMES.get(self.bank, self.bank)
 
 
 _LETTERS = {"vgpr": "v", "agpr": "a", "sgpr": "s", "ttmp": "ttmp"}
-_PAIRED = frozenset(("vcc", "exec", "flat_scratch", "xnack_mask"))
-_SPELLINGS = {
+PAIRED = ("vcc", "exec", "flat_scratch", "xnack_mask")
+"""Registers of two halves that exist once."""
+
+SOURCE_NAMES = {
     "scc": "src_scc",
     "lds_direct": "src_lds_direct",
     "vccz": "src_vccz",
@@ -103,6 +105,7 @@ _SPELLINGS = {
     "private_limit": "src_private_limit",
     "pops_exiting_wave_id": "src_pops_exiting_wave_id",
 }
+"""LLVM's names of single registers that are not called as their bank is."""
 
 OFF = Register("off", 0, 0)
 """The operand of an address part that is absent."""

@@ -7,7 +7,7 @@ import re
 from loom.diagnostics import Location
 from loom.target.amdgpu.assembler.expressions import Cursor, failure
 from loom.target.amdgpu.assembler.reading import Lookup
-from loom.target.amdgpu.machine import Register
+from loom.target.amdgpu.machine import PAIRED, SOURCE_NAMES, Register
 from loom.target.amdgpu.processors import Processor
 
 _REGISTER = re.compile(r"(v|s|a|ttmp)(\d+)(\.[lh])?")
@@ -15,36 +15,12 @@ _BANKS = {"v": "vgpr", "s": "sgpr", "a": "agpr", "ttmp": "ttmp"}
 _HALVES = {None: None, ".l": 0, ".h": 1}
 
 NAMED = {
-    "vcc": ("vcc", 0, 2),
-    "vcc_lo": ("vcc", 0, 1),
-    "vcc_hi": ("vcc", 1, 1),
-    "exec": ("exec", 0, 2),
-    "exec_lo": ("exec", 0, 1),
-    "exec_hi": ("exec", 1, 1),
-    "flat_scratch": ("flat_scratch", 0, 2),
-    "flat_scratch_lo": ("flat_scratch", 0, 1),
-    "flat_scratch_hi": ("flat_scratch", 1, 1),
-    "xnack_mask": ("xnack_mask", 0, 2),
-    "xnack_mask_lo": ("xnack_mask", 0, 1),
-    "xnack_mask_hi": ("xnack_mask", 1, 1),
+    **{name: (name, 0, 2) for name in PAIRED},
+    **{f"{name}_{half}": (name, index, 1) for name in PAIRED for index, half in enumerate(("lo", "hi"))},
+    **{spelling: (name, 0, 1) for name, source in SOURCE_NAMES.items() for spelling in (name, source)},
     "m0": ("m0", 0, 1),
     "null": ("null", 0, 1),
     "off": ("off", 0, 0),
-    **{
-        f"{prefix}{name}": (name, 0, 1)
-        for prefix in ("", "src_")
-        for name in (
-            "scc",
-            "vccz",
-            "execz",
-            "shared_base",
-            "shared_limit",
-            "private_base",
-            "private_limit",
-            "pops_exiting_wave_id",
-            "lds_direct",
-        )
-    },
 }
 """Registers that exist once: bank, index, units."""
 

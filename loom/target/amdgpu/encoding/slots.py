@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loom.target.amdgpu.formats import Field, Format, Pieces
+from loom.target.amdgpu.formats import Bits, Field, Format, Pieces
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import Operand
 
@@ -76,7 +76,7 @@ class Computed:
     bits: int
 
 
-class SlotCodec:
+class SlotCodec(Bits):
     """A listed slot in use, with both directions.
 
     ``values`` lists what each field value means; ``pieces`` says where the value's bits are, lowest first.
@@ -93,20 +93,3 @@ class SlotCodec:
         for value, operand in enumerate(values):
             if operand is not None and operand not in self.bits_of:
                 self.bits_of[operand] = self.insert(value)
-
-    def insert(self, value: int) -> int:
-        """The field's value in place."""
-        word = 0
-        for shift, width in self.pieces:
-            word |= (value & ((1 << width) - 1)) << shift
-            value >>= width
-        return word
-
-    def extract(self, word: int) -> int:
-        """The field's value in ``word``."""
-        value = 0
-        at = 0
-        for shift, width in self.pieces:
-            value |= ((word >> shift) & ((1 << width) - 1)) << at
-            at += width
-        return value
