@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -118,3 +118,38 @@ def test_the_walk_sees_imports_at_any_depth(tmp_path: Path) -> None:
     path.write_text("def f():\n    if True:\n        from ..check import plan\n    import loom.tools.common\n")
     found = {room_of(imported) for _, imported in imports("loom.store.m", path)}
     assert found == {"check", "tools"}
+
+
+def _at_import(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Imports that run when the module is imported: not those in functions, nor those for type checkers."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+            continue
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        yield from _at_import(child)
+
+
+def _imported_at_import(path: Path, known: Mapping[str, Path]) -> set[str]:
+    found = set()
+    for node in _at_import(ast.parse(path.read_text(encoding="utf-8"))):
+        base = node.module if isinstance(node, ast.ImportFrom) else None
+        for alias in node.names:
+            whole = f"{base}.{alias.name}" if base else alias.name
+            found.add(whole if whole in known else base or whole)
+    return found & known.keys()
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    """Modules that import one another when they are imported work or fail by the order they are asked for."""
+    known = dict(modules())
+    graph = {name: _imported_at_import(path, known) - {name} for name, path in known.items()}
+    assert sum(len(targets) for targets in graph.values()) > 1000
+    while True:  # take away what imports nothing that is left; a circle is what stays
+        free = {name for name, targets in graph.items() if not targets & graph.keys()}
+        if not free:
+            break
+        graph = {name: targets for name, targets in graph.items() if name not in free}
+    assert not graph, f"in circles, or behind one: {sorted(graph)}"
