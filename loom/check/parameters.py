@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
+
+#: Values of one parameter at most; only as many samples run as ``--max-samples-per-case`` allows.
+MOST_VALUES = 1 << 48
 
 
 class ParameterError(ValueError):
@@ -21,11 +24,42 @@ class Domain:
 
     def find(self, value: Any) -> Any:
         """The domain's value that ``value`` means. Raises :class:`ParameterError` where there is none."""
-        for candidate in self.values:
+        for candidate in self._near(value):
             same_kind = isinstance(candidate, bool) == isinstance(value, bool)
             if same_kind and (candidate == value or abs(candidate - value) <= self.tolerance):
                 return candidate
         raise ParameterError(f"{value} is not among its values ({preview(self.values)})")
+
+    def _near(self, value: Any) -> Sequence[Any]:
+        """The values that may be meant: of a range, which may be long, only those around it."""
+        if isinstance(value, bool) or not isinstance(self.values, range | Steps):
+            return self.values
+        low, step = self.values[0], self.values[1] - self.values[0] if len(self.values) > 1 else 1
+        place = round((value - low) / step) if math.isfinite(value) else 0
+        return [self.values[n] for n in (place - 1, place, place + 1) if 0 <= n < len(self.values)]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps(Sequence[float]):
+    """The values low, low + step, … of a float range, computed when asked for: there may be more than memory holds."""
+
+    low: float
+    step: float
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, place: int) -> float: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[float]: ...
+    def __getitem__(self, place: int | slice) -> float | list[float]:
+        if isinstance(place, slice):
+            return [self[n] for n in range(*place.indices(self.size))]
+        if not -self.size <= place < self.size:
+            raise IndexError(place)
+        return self.low + (place % self.size) * self.step
 
 
 def preview(values: Sequence[Any], limit: int = 8) -> str:
@@ -59,10 +93,12 @@ def linear(low: Any, high: Any, step: Any, is_float: bool) -> Domain:
         raise ParameterError(f"the step must be positive, not {step}")
     if high < low:
         raise ParameterError(f"the range {low} to {high} is empty")
+    count = math.floor((high - low) / step) + 1 if is_float else (high - low) // step + 1
+    if count > MOST_VALUES:
+        raise ParameterError(f"the range {low} to {high} has {count} values, more than {MOST_VALUES}")
     if not is_float:
         return Domain(range(low, high + 1, step))
-    count = math.floor((high - low) / step) + 1
-    return Domain(tuple(low + i * step for i in range(count)), 1e-9 * step + 1e-12)
+    return Domain(Steps(low, step, count), 1e-9 * step + 1e-12)
 
 
 def powers_of_two(low: int, high: int) -> Domain:

@@ -62,3 +62,23 @@ def test_float_assignments_need_only_be_near() -> None:
     assert domain.find(0.30000000000000004) == pytest.approx(0.3)
     with pytest.raises(ParameterError):
         domain.find(0.35)
+
+
+def test_long_ranges_cost_nothing() -> None:
+    """More values than memory holds: they are counted, picked and found without being made."""
+    floats = linear(0.0, 1e9, 1e-4, True)
+    assert len(floats.values) == 10**13 + 1
+    assert floats.values[25] == 25 * 1e-4
+    assert list(floats.values[:3]) == [0.0, 1e-4, 2e-4]
+    assert floats.values[-1] == pytest.approx(1e9)
+    assert floats.find(123456.0) == pytest.approx(123456.0)
+    integers = linear(-3, 10**12, 7, False)
+    assert integers.find(4) == 4
+    assert assignment([integers, floats], 2)[0] == 11
+    for domain, absent in ((floats, 0.5e-4), (floats, -1e-4), (integers, 5), (integers, -10), (floats, float("inf"))):
+        with pytest.raises(ParameterError, match="is not among its values"):
+            domain.find(absent)
+    with pytest.raises(ParameterError, match="more than"):
+        linear(-(1 << 62), 1 << 62, 1, False)
+    with pytest.raises(IndexError):
+        floats.values[len(floats.values)]
