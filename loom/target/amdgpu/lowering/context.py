@@ -96,8 +96,11 @@ class Lowering:
         self.whole_wave_lane: Value | None = None
         # Products that a following addition may take in: words of the product → its factors.
         self.contractible: dict[Words, tuple[Words, Words]] = {}
+        # Bytes of the dynamic tail of workgroup memory, None where only the launch knows; then also the op that makes
+        # its start, which is known when everything else has been placed, and what divides it.
         self.dynamic_lds: int | None = 0
-        self.dynamic_root: BufferValue | None = None
+        self.tail_start: Operation | None = None
+        self.tail_alignment = 1
         self.values: dict[Value, Lowered] = {}
         self._handlers = handlers
         self.memory = memory

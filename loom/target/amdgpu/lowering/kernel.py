@@ -270,6 +270,13 @@ def _frames(lw: Lowering, marker: Operation) -> None:
     """Reserve the frame in front of everything else."""
     e = lw.e
     e.block, e.anchor = lw.entry, marker  # type: ignore[assignment]
+    if lw.tail_start is not None:
+        # The tail starts where the fixed allocations end, so their size is a multiple of its alignment.
+        lw.lds_bytes = -(-lw.lds_bytes // lw.tail_alignment) * lw.tail_alignment
+        start = e.fresh("s_mov_b32", lw.lds_bytes)[0]
+        start.name = "tail"
+        lw.tail_start.results[0].replace_all_uses_with(start)
+        lw.tail_start.erase()
     if lw.lds_bytes:
         e.storage("workgroup", lw.lds_bytes, 16)
     if lw.scratch_bytes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from loom.ir import I32, Operation, Type, Value
 from loom.target.amdgpu.lowering.context import Handler, Lowering
 from loom.target.amdgpu.lowering.emitter import Operand
-from loom.target.amdgpu.lowering.ids import lane_id, subgroup_id
+from loom.target.amdgpu.lowering.ids import at_entry, lane_id, subgroup_id
 from loom.target.amdgpu.lowering.subgroup import (
     active_truth_mask,
     extend,
@@ -18,9 +18,12 @@ from loom.target.amdgpu.lowering.subgroup import (
     small_truths,
     with_all_lanes,
 )
-from loom.target.amdgpu.lowering.values import Words, element_of
+from loom.target.amdgpu.lowering.values import BufferValue, Root, Words, element_of
 from loom.target.amdgpu.lowering.vectors import combine
 from loom.transform.early_exit import is_guarded
+
+UNPLACED = 0x5A5A5A
+"""Stands for the start of the dynamic tail until all workgroup memory has been placed; any literal will do."""
 
 
 def waves(lw: Lowering) -> int:
@@ -205,21 +208,24 @@ def reduce_across_waves(lw: Lowering, word: Operand) -> Operand:
 
 
 def _storage(lw: Lowering, op: Operation) -> None:
-    """The dynamic tail: with a size known at compile time it is an ordinary allocation."""
+    """The dynamic tail: an ordinary allocation where its size is known, else what follows all allocations."""
     from loom.target.amdgpu.lowering.views import make_frame
 
-    alignment = op.attributes.get("alignment")
+    given = op.attributes.get("alignment")
+    alignment = int(given) if isinstance(given, int) else 16
     size = lw.ranges.constant(op.operand("size"))
     if size is None:
         size = lw.dynamic_lds
-    if size is None:
-        raise lw.reject(
-            op,
-            "dynamic workgroup storage whose size is not known at compile time",
-            23,
-            "bind the size with config.def, or allocate the largest size with buffer.alloca<workgroup>",
-        )
-    make_frame(lw, op, op.results[0], "workgroup", size, int(alignment) if isinstance(alignment, int) else 16)
+    if size is not None:
+        make_frame(lw, op, op.results[0], "workgroup", size, alignment)
+        return
+    if lw.tail_start is None:
+        lw.tail_start = at_entry(lw, lambda: lw.e.fresh("s_mov_b32", UNPLACED)[0]).defining_op  # type: ignore[union-attr]
+    assert lw.tail_start is not None
+    lw.tail_alignment = max(lw.tail_alignment, alignment)
+    written = lw.memory.is_written(op.results[0])
+    start = lw.tail_start.results[0]
+    lw.set(op.results[0], BufferValue(Root("workgroup", None, 0, alignment, "tail", written, dynamic=start)))
 
 
 def _exit(lw: Lowering, op: Operation) -> None:
