@@ -271,7 +271,12 @@ class KernelBackend:
             "vgpr", low.position, [index for index in target.allocatable("vgpr") if index not in reserved]
         )
         if found < 0:
-            raise error("no vgpr register is free to issue a pair one by one", "BACKEND/034", low.location)
+            raise error(
+                "no vgpr register is free to issue a pair one by one",
+                "BACKEND/034",
+                low.location,
+                hint="keep fewer vector values alive here, or write the pair as two instructions",
+            )
         return found
 
     def _allocate(self, code: LowCode, target: AmdgpuTarget, built: BuiltKernel, rounds: int) -> Allocation:
