@@ -99,7 +99,7 @@ def compile_kernel(
     checker = StaticChecker(code, translator.result.blocks, settings.generation, entries)
     faults.update(checker.run())
     translator.static_faults = faults
-    translator.watched = frozenset(checker.unpublished) if apart else frozenset()
+    translator.watch(frozenset(checker.unread | (checker.unpublished if apart else set())))
     translation = translator.translate()
     level = 2 if len(code) < LARGE_KERNEL else 0
     objects = [compile_text(translation.text, level)]

@@ -10,7 +10,7 @@ from loom.target.amdgpu.processors import processor
 from loom.target.amdgpu.scalar_reads import scalar_read_waits
 from loom.target.amdgpu.simulator.flow import block_successors, starting_blocks
 from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
-from loom.target.amdgpu.simulator.hazards_rdna import missing_waits
+from loom.target.amdgpu.simulator.hazards_rdna import missing_waits, unguarded_messages
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks, target_of
 
 CERTAIN = frozenset(("valu_trans_use", "valu_partial_forwarding", "wmma"))
@@ -47,6 +47,7 @@ def hazard_faults(
     masked = generation == "gfx11" and wave == 64 and "valu_mask_write" not in unknown
     successors = block_successors(code, blocks, entries)
     missing = missing_waits(code, blocks, successors, starting_blocks(code, blocks), masked)
+    missing |= unguarded_messages(code)
     found = {number: StaticFault("missing_nop", what) for number, what in missing.items()}
     labels = {code[first].pc: f"b{code[first].pc:x}" for first, _ in blocks}
     program = MachineProgram(

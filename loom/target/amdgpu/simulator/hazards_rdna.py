@@ -8,6 +8,7 @@ Facts from LLVM's hazard recognizer for the AMDGPU target:
   a vector instruction's read. LLVM puts the wait right behind the write; here it is missed where the read stands.
 * **v_cmpx and permlane** (gfx11, gfx12): a lane permutation with no vector instruction between it and a ``v_cmpx``
   that wrote EXEC; ``v_nop`` does not count.
+* **Giving registers back** (gfx11, gfx12): the message that deallocates a wave's VGPRs needs ``s_nop`` right in front.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _VCC = frozenset((SGPR + 106, SGPR + 107))
 _FIELDS = {"va_sdst": 0x0E00, "va_vcc": 0x0002, "sa_sdst": 0x0001}
 """Bits of ``s_waitcnt_depctr`` that are zero where it waits."""
 _MASK_READERS = ("v_cndmask", "v_add_co_ci", "v_sub_co_ci", "v_subrev_co_ci", "v_div_fmas")
+_DEALLOC_VGPRS = 3
 _PERMUTATIONS = ("v_permlane16_", "v_permlanex16_", "v_permlane64_")
 
 
@@ -91,6 +93,17 @@ def step(state: MaskState, instruction: MachineInstruction, masked: bool) -> tup
         (unit, ("va_vcc" if unit in _VCC else "va_sdst") if vector else "sa_sdst") for unit in fresh
     )
     return MaskState((state.masks - changed) | _masks_read(instruction), written, compared), missing
+
+
+def unguarded_messages(code: Sequence[MachineInstruction]) -> dict[int, str]:
+    """Messages that deallocate VGPRs without a no-op right in front."""
+    return {
+        number: "s_nop must stand right in front of the message that deallocates the wave's registers"
+        for number, instruction in enumerate(code)
+        if instruction.row.mnemonic == "s_sendmsg"
+        and instruction.operands == (Immediate(_DEALLOC_VGPRS),)
+        and (number == 0 or code[number - 1].row.mnemonic != "s_nop")
+    }
 
 
 def missing_waits(

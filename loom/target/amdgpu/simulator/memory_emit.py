@@ -8,6 +8,7 @@ from loom.target.amdgpu.machine import Immediate, Literal, MachineInstruction, O
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unsupported, unsupported_message
 from loom.target.amdgpu.simulator.helpers import Helper, data_words, lanes_constant, operation_of
+from loom.target.amdgpu.simulator.publication import LDS_WRITE
 from loom.target.amdgpu.simulator.special_memory import emit_special
 
 
@@ -23,7 +24,7 @@ class MemoryEmitter:
         self.generation = emitter.generation
         self.needs_format_sizes = False
         self.watch: int | None = None
-        """How ``loom.watch`` sees accesses to memory from here on: 0 as reads, 1 as writes; None: not at all."""
+        """How ``loom.watch`` sees accesses from here on (``publication.READ`` and its successors); None: not at all."""
 
     # Parts
 
@@ -109,7 +110,7 @@ class MemoryEmitter:
         """Emit a call of a helper."""
         self.helpers.add(helper)
         v = self.values.vector
-        if self.watch is not None and helper.space == "global":
+        if self.watch is not None and helper.space == ("global" if self.watch < LDS_WRITE else "lds"):
             size = operation_of(helper).bytes
             self.values.lines.append(
                 f"  call void @loom.watch{'.wide' if helper.wide else ''}(ptr %st, {address}, i{self.wave} {mask}, "

@@ -325,11 +325,7 @@ class SimulatedObject:
         elif result.fault_kind == L.FAULT_FORMAT:
             message = f"buffer format {address} is none of this target, or its values as 16 bits are not defined"
         elif result.fault_kind == L.FAULT_UNCOVERED:
-            store = compiled.code[compiled.translation.sites[result.other_site]]
-            message = (
-                f"the bytes at {address:#x} were stored by wave {result.other_wave} with '{store.mnemonic}' at "
-                f"{store.pc:#x}, and no wait covers the store before the barrier that publishes it"
-            )
+            kind, message, address = self._at_barrier(compiled, result)
         else:
             message = f"two waves access LDS offset {address:#x}, at least one of them writing, with no barrier between"
         return LaunchFault(kind, message, instruction.pc, text, group, result.fault_wave, lane, address, nearest, None)
@@ -337,6 +333,16 @@ class SimulatedObject:
     @staticmethod
     def _never_met(kernel: _Kernel, compiled: Any, result: Any, budget: int) -> tuple[str, str]:
         """Kind and message of a launch that used up its budget: a barrier where waves wait, or an endless loop."""
+    def _at_barrier(self, compiled: Any, result: Any) -> tuple[str, str, int]:
+        """Kind, message and address of an access that conflicts with one that a barrier found under way."""
+        other = compiled.code[compiled.translation.sites[result.other_site]]
+        by = f"by wave {result.other_wave} with '{other.mnemonic}' at {other.pc:#x}, and no wait covers the"
+        if other.row.memory.space != "lds":
+            text = f"the bytes at {result.fault_address:#x} were stored {by} store before the barrier that publishes it"
+            return "uncovered_store", text, result.fault_address
+        offset = result.fault_address - self._lds_base(result)
+        return "outstanding_load", f"LDS offset {offset:#x} was read {by} load before the barrier in between", offset
+
         waiting: dict[int, list[int]] = {}
         ended: list[int] = []
         for wave, (status, resume) in enumerate(result.wave_states):

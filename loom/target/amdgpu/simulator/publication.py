@@ -1,14 +1,15 @@
-"""Stores to memory that a barrier publishes before a wait covers them, found as the code runs.
+"""Accesses that a barrier orders before a wait covers them, found as the code runs: stores to memory, reads of the LDS.
 
 A barrier does not say which stores it publishes: whether a store that is still under way there matters depends on
 whether another wave of the workgroup reads those bytes behind the barrier. So where some path leads from a store to a
 barrier with no wait between (:class:`~loom.target.amdgpu.simulator.static_check.StaticChecker`), and only there, the
 kernel is translated to remember these stores and to look at every load. Kernels that wait, which are nearly all, pay
-nothing.
+nothing. Loads of the LDS are the same with the sides changed: one that is still under way at a barrier must not meet
+what another wave stores behind it.
 
 The table has an entry for each four bytes, at a place that their address gives; a later store to another address may
 take it, so a store may be forgotten but none is made up. An entry holds the workgroup, the wave, the number of barriers
-it had passed, the number of waits for all stores that it had executed, and which of the four bytes it wrote.
+it had passed, the number of waits for all its stores (LDS accesses) that it had executed, and which bytes it means.
 """
 
 from __future__ import annotations
@@ -19,12 +20,21 @@ from loom.target.amdgpu.waits import waits_performed
 
 ENTRY_BYTES = 48
 ENTRIES = 1 << 16
+READ, WRITE, LDS_WRITE, LDS_READ = range(4)
+"""How ``loom.watch`` sees an access: the second and fourth are remembered, the first and third compared with them."""
 _STORE_COUNTERS = {"gfx11": "vscnt", "gfx12": "storecnt", "gfx9.4": "vmcnt"}
+_LDS_COUNTERS = {"gfx11": "lgkmcnt", "gfx12": "dscnt", "gfx9.4": "lgkmcnt"}
+_COUNTS = (
+    (_STORE_COUNTERS, (L.STORE_WAITS, L.STORE_WAITS_BEFORE, L.STORE_WAITS_EPOCH)),
+    (_LDS_COUNTERS, (L.LDS_WAITS, L.LDS_WAITS_BEFORE, L.LDS_WAITS_EPOCH)),
+)
 
 
-def waits_for_stores(instruction: MachineInstruction, generation: str) -> bool:
-    """Whether an instruction waits until every store of the wave is finished."""
-    return waits_performed(instruction, generation).get(_STORE_COUNTERS[generation]) == 0
+def waits_for_all(instruction: MachineInstruction, generation: str) -> list[tuple[int, int, int]]:
+    """Where the state block counts (offsets of ``…_WAITS``, ``…_BEFORE``, ``…_EPOCH``) what an instruction waits for
+    until all is finished."""
+    waits = waits_performed(instruction, generation)
+    return [offsets for names, offsets in _COUNTS if waits.get(names[generation]) == 0]
 
 
 def declarations(wave: int) -> str:
@@ -32,12 +42,13 @@ def declarations(wave: int) -> str:
     return (
         f"declare void @loom.watch(ptr, i64, <{wave} x i32>, i{wave}, i32, i32, i32)\n"
         f"declare void @loom.watch.wide(ptr, <{wave} x i64>, i{wave}, i32, i32, i32)\n"
-        "declare void @loom.watch.wait(ptr)\n"
+        "declare void @loom.watch.wait(ptr, i64, i64, i64)\n"
     )
 
 
 def publication_text(wave: int) -> str:
-    """IR of ``loom.watch`` (an access of all lanes: ``kind`` 0 reads, 1 writes) and ``loom.watch.wait``."""
+    """IR of ``loom.watch`` (an access of all lanes; ``kind`` as :data:`READ` and its successors) and of
+    ``loom.watch.wait``."""
     m = f"i{wave}"
     narrow = f"<{wave} x i32>"
     wide = f"<{wave} x i64>"
@@ -77,9 +88,14 @@ done:
 declare void @loom.fault(ptr, i32, i32, i32, i64, i32)
 declare {m} @llvm.cttz.{m}({m}, i1)
 {walks}
-define void @loom.watch.wait(ptr %st) {{
-{header("count", L.STORE_WAITS, "i32")}{header("epoch", L.EPOCH, "i64")}{header("last", L.STORE_WAITS_EPOCH, "i64")}\
-{header("before", L.STORE_WAITS_BEFORE, "i32")}
+define void @loom.watch.wait(ptr %st, i64 %at, i64 %at.before, i64 %at.epoch) {{
+  %count.p = getelementptr i8, ptr %st, i64 %at
+  %count = load i32, ptr %count.p
+  %before.p = getelementptr i8, ptr %st, i64 %at.before
+  %before = load i32, ptr %before.p
+  %last.p = getelementptr i8, ptr %st, i64 %at.epoch
+  %last = load i64, ptr %last.p
+{header("epoch", L.EPOCH, "i64")}
   %same = icmp eq i64 %epoch, %last
   %kept = select i1 %same, i32 %before, i32 %count
   %next = add i32 %count, 1
@@ -92,12 +108,16 @@ define void @loom.watch.wait(ptr %st) {{
 define void @loom.watch.lane(ptr %st, i64 %a, i32 %lane, i32 %size, i32 %kind, i32 %site) {{
 entry:
 {header("table", L.WATCHED, "ptr")}{header("epoch", L.EPOCH, "i64")}{header("wave", L.WAVE, "i32")}\
-{header("waits", L.STORE_WAITS, "i32")}{header("x", L.GROUP, "i32")}{header("y", L.GROUP + 4, "i32")}\
+{header("swaits", L.STORE_WAITS, "i32")}{header("lwaits", L.LDS_WAITS, "i32")}\
+{header("x", L.GROUP, "i32")}{header("y", L.GROUP + 4, "i32")}\
 {header("z", L.GROUP + 8, "i32")}
   %size64 = zext i32 %size to i64
   %end = add i64 %a, %size64
   %first = and i64 %a, -4
-  %store = icmp eq i32 %kind, 1
+  %lds = icmp uge i32 %kind, {LDS_WRITE}
+  %waits = select i1 %lds, i32 %lwaits, i32 %swaits
+  %odd = and i32 %kind, 1
+  %store = icmp eq i32 %odd, 1
   br label %word
 word:
   %g = phi i64 [ %first, %entry ], [ %gn, %next ]
@@ -162,11 +182,14 @@ covered:
   %apart64 = sext i32 %apart to i64
   %distance = mul i64 %apart64, %stride
   %other = getelementptr i8, ptr %st, i64 %distance
-  %cp = getelementptr i8, ptr %other, i64 {L.STORE_WAITS}
+  %co = select i1 %lds, i64 {L.LDS_WAITS}, i64 {L.STORE_WAITS}
+  %cp = getelementptr i8, ptr %other, i64 %co
   %c = load i32, ptr %cp
-  %bp = getelementptr i8, ptr %other, i64 {L.STORE_WAITS_BEFORE}
+  %bo = select i1 %lds, i64 {L.LDS_WAITS_BEFORE}, i64 {L.STORE_WAITS_BEFORE}
+  %bp = getelementptr i8, ptr %other, i64 %bo
   %b = load i32, ptr %bp
-  %lp = getelementptr i8, ptr %other, i64 {L.STORE_WAITS_EPOCH}
+  %eo = select i1 %lds, i64 {L.LDS_WAITS_EPOCH}, i64 {L.STORE_WAITS_EPOCH}
+  %lp = getelementptr i8, ptr %other, i64 %eo
   %le = load i64, ptr %lp
   %now = icmp eq i64 %le, %epoch
   %had = select i1 %now, i32 %b, i32 %c

@@ -103,6 +103,8 @@ class StaticChecker:
         self.faults: dict[int, StaticFault] = {}
         self.unpublished: set[int] = set()
         """Stores to memory that some path leads to a barrier with no wait between."""
+        self.unread: set[int] = set()
+        """Loads of the LDS that some path leads to a barrier with no wait between."""
         self._reads: list[frozenset[int]] = []
         self._writes: list[frozenset[int]] = []
         halved = halved_registers(code)
@@ -217,6 +219,8 @@ class StaticChecker:
         publishes_memory = self._acquires_after(number)
         for producer, counter in operations:
             source = self.code[producer]
+            if source.row.memory is not None and source.row.memory.space == "lds" and source.row.memory.kind == "load":
+                self.unread.add(producer)
             if not _writes_memory(source):
                 continue
             memory = source.row.memory

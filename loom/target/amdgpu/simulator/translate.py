@@ -20,8 +20,8 @@ from loom.target.amdgpu.simulator.format_helpers import sizes_text
 from loom.target.amdgpu.simulator.helpers import Helper, signature
 from loom.target.amdgpu.simulator.instruction_sets import ENDS_BLOCK, LANE_EXCHANGES, NO_EFFECT
 from loom.target.amdgpu.simulator.memory_emit import MemoryEmitter
+from loom.target.amdgpu.simulator.publication import LDS_READ, LDS_WRITE, READ, WRITE, waits_for_all
 from loom.target.amdgpu.simulator.publication import declarations as watch_declarations
-from loom.target.amdgpu.simulator.publication import waits_for_stores
 from loom.target.amdgpu.simulator.scheduler import dispatch_text
 from loom.target.amdgpu.simulator.special_memory import emit_direct_load
 from loom.target.amdgpu.simulator.wave_mode import hardware_register, mode_from_word, mode_word
@@ -133,7 +133,9 @@ class Translator:
         )
         self.memory = MemoryEmitter(self.emitter, settings.race)
         self.watched: frozenset[int] = frozenset()
-        """Stores that a barrier might publish too early; where there are any, every load of memory is looked at."""
+        """Stores to memory, and loads of the LDS, that may be under way at a barrier; where there are any, every load
+        of memory, or store to the LDS, is looked at."""
+        self._watched_spaces: frozenset[str] = frozenset()
         self._label = 0
         self.chunk_of: list[int] = []
         self._chunk = 0
@@ -402,11 +404,21 @@ class Translator:
         )
 
     def _watch(self, number: int) -> int | None:
-        if number in self.watched:
-            return 1
+    def watch(self, watched: frozenset[int]) -> None:
+        """Remember these accesses as the code runs, and look at what conflicts with them."""
+        self.watched = watched
+        effects = [self.code[number].row.memory for number in watched]
+        self._watched_spaces = frozenset("lds" if m is not None and m.space == "lds" else "memory" for m in effects)
+
         memory = self.code[number].row.memory
         assert memory is not None
-        return 0 if self.watched and memory.kind != "store" else None
+        if memory.space == "lds":
+            if number in self.watched:
+                return LDS_READ
+            return LDS_WRITE if "lds" in self._watched_spaces and memory.kind != "load" else None
+        if number in self.watched:
+            return WRITE
+        return READ if "memory" in self._watched_spaces and memory.kind != "store" else None
 
     def _instruction(self, number: int, block: int, is_last: bool) -> bool:
         """Emit one instruction; True when it ended the block."""
@@ -429,8 +441,8 @@ class Translator:
                 self._barrier_signal(instruction)
                 return False
             if name in NO_EFFECT:
-                if self.watched and waits_for_stores(instruction, self.settings.generation):
-                    self.lines.append("  call void @loom.watch.wait(ptr %st)\n")
+                for at in waits_for_all(instruction, self.settings.generation) if self.watched else ():
+                    self.lines.append(f"  call void @loom.watch.wait(ptr %st, i64 {at[0]}, i64 {at[1]}, i64 {at[2]})\n")
                 return False
             if target_of(instruction) is not None or name in ENDS_BLOCK:
                 self._control(number, block)

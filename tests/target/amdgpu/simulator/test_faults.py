@@ -523,3 +523,66 @@ def test_a_release_waits_for_the_write_back(asm: Assembler, publish: str) -> Non
     assert fault.kind == "uncovered_store" and "buffer_wbl2" in fault.message
     waited = body.format(wait="  s_waitcnt vmcnt(0)\n", publish=publish)
     assert isinstance(asm.run(waited, INPUT, 64, processor="gfx942", wave=64)[0], Completed)
+
+
+@pytest.mark.parametrize(
+    ("wait", "between", "faults"),
+    [
+        ("", "", True),
+        ("", "  s_waitcnt lgkmcnt(0)\n", True),
+        ("", "  s_waitcnt lgkmcnt(0)\n  s_barrier\n", False),
+        ("  s_waitcnt lgkmcnt(0)\n", "", False),
+    ],
+)
+def test_an_lds_load_that_another_wave_overtakes_behind_the_barrier(
+    asm: Assembler, wait: str, between: str, faults: bool
+) -> None:
+    """Each wave reads what the other stored, and stores anew behind a barrier."""
+    body = f"""
+  v_lshlrev_b32 v1, 2, v0
+  v_xor_b32 v2, 0x80, v1
+  ds_store_b32 v1, v0
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  ds_load_b32 v3, v2
+{wait}  s_barrier
+{between}  ds_store_b32 v1, v1
+  s_waitcnt lgkmcnt(0)
+  s_endpgm
+"""
+    outcome, _ = asm.run(body, INPUT, 1, lds=256, size=(64,))
+    if not faults:
+        assert isinstance(outcome, Completed)
+        return
+    fault = fault_of(outcome)
+    assert fault.kind == "outstanding_load" and fault.wave == 0 and fault.address == 0
+    assert "LDS offset 0x0 was read by wave 1 with 'ds_load_b32'" in fault.message
+    assert fault.instruction is not None and "ds_store_b32" in fault.instruction
+
+
+def test_an_lds_load_may_be_under_way_where_nothing_overtakes_it(asm: Assembler) -> None:
+    """Two buffers in turn, as software pipelines have them: what is read in front of the barrier is not written behind it."""
+    body = """
+  v_lshlrev_b32 v1, 2, v0
+  v_xor_b32 v2, 0x80, v1
+  ds_store_b32 v1, v0
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  ds_load_b32 v3, v2
+  ds_store_b32 v1, v1 offset:256
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  ds_load_b32 v4, v2 offset:256
+  s_barrier
+  ds_store_b32 v1, v3
+  s_waitcnt lgkmcnt(0)
+  s_endpgm
+"""
+    assert isinstance(asm.run(body, INPUT, 1, lds=512, size=(64,))[0], Completed)
+
+
+@pytest.mark.parametrize("processor", ["gfx1100", "gfx1201"])
+def test_a_wave_that_gives_its_registers_back_needs_a_no_op(asm: Assembler, processor: str) -> None:
+    body = "  v_mov_b32 v1, v0\n{gap}  s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)\n  s_endpgm\n"
+    assert fault_of(asm.run(body.format(gap=""), INPUT, 1, processor=processor)[0]).kind == "missing_nop"
+    assert isinstance(asm.run(body.format(gap="  s_nop 0\n"), INPUT, 1, processor=processor)[0], Completed)
