@@ -403,13 +403,13 @@ class Translator:
             f"  br i1 {bad}, label %{fault}, label %{fine}, !prof !0\n{fault}:\n  ret i32 {L.FAULTED}\n{fine}:\n"
         )
 
-    def _watch(self, number: int) -> int | None:
     def watch(self, watched: frozenset[int]) -> None:
         """Remember these accesses as the code runs, and look at what conflicts with them."""
         self.watched = watched
         effects = [self.code[number].row.memory for number in watched]
         self._watched_spaces = frozenset("lds" if m is not None and m.space == "lds" else "memory" for m in effects)
 
+    def _watch(self, number: int) -> int | None:
         memory = self.code[number].row.memory
         assert memory is not None
         if memory.space == "lds":
