@@ -330,9 +330,6 @@ class SimulatedObject:
             message = f"two waves access LDS offset {address:#x}, at least one of them writing, with no barrier between"
         return LaunchFault(kind, message, instruction.pc, text, group, result.fault_wave, lane, address, nearest, None)
 
-    @staticmethod
-    def _never_met(kernel: _Kernel, compiled: Any, result: Any, budget: int) -> tuple[str, str]:
-        """Kind and message of a launch that used up its budget: a barrier where waves wait, or an endless loop."""
     def _at_barrier(self, compiled: Any, result: Any) -> tuple[str, str, int]:
         """Kind, message and address of an access that conflicts with one that a barrier found under way."""
         other = compiled.code[compiled.translation.sites[result.other_site]]
@@ -343,6 +340,9 @@ class SimulatedObject:
         offset = result.fault_address - self._lds_base(result)
         return "outstanding_load", f"LDS offset {offset:#x} was read {by} load before the barrier in between", offset
 
+    @staticmethod
+    def _never_met(kernel: _Kernel, compiled: Any, result: Any, budget: int) -> tuple[str, str]:
+        """Kind and message of a launch that used up its budget: a barrier where waves wait, or an endless loop."""
         waiting: dict[int, list[int]] = {}
         ended: list[int] = []
         for wave, (status, resume) in enumerate(result.wave_states):
