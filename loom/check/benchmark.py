@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loom.check import requirements
-from loom.check.execute import Files, SampleResult, Scope, ValueFailure, prepare, run_sample
+from loom.check.execute import Files, SampleResult, Scope, ValueFailure, kind_of, prepare, run_sample
 from loom.check.executor import Executor, RunOptions
-from loom.check.issues import Issue, from_error
+from loom.check.issues import Issue, from_defect, from_error
 from loom.check.measure import Measurement, Policy, Sampler, compare, ring_size, run_alone, run_interleaved
 from loom.check.parameters import assignment, sample_count
 from loom.check.plan import MAX_SAMPLES, BenchmarkPlan, benchmarks, plan_benchmark
@@ -69,6 +70,7 @@ class WorkItem:
     static_counts: dict[str, dict[str, int]] = field(default_factory=dict)
     data_cache: dict[str, Any] = field(default_factory=dict)
     profile: Profile | None = None
+    failure: Issue | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -113,11 +115,13 @@ class BenchmarkRun:
     @property
     def exit_code(self) -> ExitCode:
         """0; 1 for a failed gate or an unplannable benchmark; 2 for unknown names; 3 for an absent device or required
-        time."""
+        time; 4 for a defect of this program."""
         if self.bad_input:
             return ExitCode.BAD_INPUT
         if self.device_absent:
             return ExitCode.UNAVAILABLE
+        if any(issue.kind == "internal" for issue in self.failures):
+            return ExitCode.INTERNAL
         if self.failures or any(item.state == "failed" for item in self.items):
             return ExitCode.EVIDENCE_FAILED
         if self.require_measurement and any(item.state != "measured" for item in self.items):
@@ -228,9 +232,29 @@ class _Workbench:
             self._compare(items)
             return
         for item in items:
-            item.measurement = run_alone(self.sampler(item))
-            item.state = "measured"
-            self._settle(item)
+            self.guarded(item, self._measure_alone)
+
+    def guarded(self, item: WorkItem, step: Callable[[WorkItem], None]) -> None:
+        """Take a step with an item; what goes wrong is its failure, and the others go on."""
+        try:
+            step(item)
+            return
+        except ValueFailure as problem:
+            issue = problem.issue
+        except LoomError as problem:
+            issue = from_error(problem, kind_of(problem))[0]
+        except OSError as problem:
+            issue = Issue("file", "CHECK/063", f"cannot write '{problem.filename}': {problem.strerror or problem}")
+        except Exception as problem:
+            issue = from_defect(problem)
+        item.state, item.measurement = "failed", None
+        item.failure = item.failure or issue
+        self.run.failures.append(issue)
+
+    def _measure_alone(self, item: WorkItem) -> None:
+        item.measurement = run_alone(self.sampler(item))
+        item.state = "measured"
+        self._settle(item)
 
     def _settle(self, item: WorkItem) -> None:
         assert item.measurement is not None
@@ -246,32 +270,36 @@ class _Workbench:
             )
             return
         for row in zip(*groups, strict=True):
-            ratios: list[dict[str, Any]] = []
-            for repetition in range(self.request.repetitions):
-                measured = run_interleaved([self.sampler(item) for item in row], self.request.interleave)
-                for item, measurement in zip(row, measured, strict=True):
-                    item.measurement, item.state = measurement, "measured"
-                    self._settle(item)
-                    self.run.repetitions.append(
-                        {
-                            "repetition": repetition,
-                            **item.identity,
-                            "work_item_index": item.index,
-                            **measurement.to_json(self.request.policy),
-                        }
-                    )
-                for item, measurement in zip(row[1:], measured[1:], strict=True):
-                    ratios.append(
-                        {
-                            "repetition": repetition,
-                            **item.identity,
-                            "baseline": row[0].candidate_id,
-                            "candidate": item.candidate_id,
-                            "interleave": self.request.interleave,
-                            **compare(measured[0], measurement),
-                        }
-                    )
-            self.run.comparisons.extend(ratios)
+            self.guarded(row[0], partial(self._compare_row, row))
+
+    def _compare_row(self, row: Sequence[WorkItem], _: WorkItem) -> None:
+        """Measure one sample of all candidates in turn."""
+        ratios: list[dict[str, Any]] = []
+        for repetition in range(self.request.repetitions):
+            measured = run_interleaved([self.sampler(item) for item in row], self.request.interleave)
+            for item, measurement in zip(row, measured, strict=True):
+                item.measurement, item.state = measurement, "measured"
+                self._settle(item)
+                self.run.repetitions.append(
+                    {
+                        "repetition": repetition,
+                        **item.identity,
+                        "work_item_index": item.index,
+                        **measurement.to_json(self.request.policy),
+                    }
+                )
+            for item, measurement in zip(row[1:], measured[1:], strict=True):
+                ratios.append(
+                    {
+                        "repetition": repetition,
+                        **item.identity,
+                        "baseline": row[0].candidate_id,
+                        "candidate": item.candidate_id,
+                        "interleave": self.request.interleave,
+                        **compare(measured[0], measurement),
+                    }
+                )
+        self.run.comparisons.extend(ratios)
 
     def bundle(self, item: WorkItem) -> None:
         """Write the artifacts of a row: ``minimal`` code object and manifest, ``debug`` with source and report,
@@ -394,15 +422,11 @@ def run_benchmarks(
         run.device = executor.identity()
         bench = _Workbench(module, executor, options, files, request, run)
         passed = _gate_all(bench, executor, run, progress)
-        try:
-            bench.measure(passed)
-        except ValueFailure as failure:
-            run.failures.append(failure.issue)
-        except LoomError as failure:
-            run.failures.extend(from_error(failure, "execution"))
+        bench.measure(passed)
         for item in passed:
-            bench.profile(item)
-            bench.bundle(item)
+            if item.state != "failed":
+                bench.guarded(item, bench.profile)
+            bench.guarded(item, bench.bundle)
         _collect(bench, run, request)
     finally:
         executor.close()

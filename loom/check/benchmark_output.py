@@ -33,6 +33,8 @@ def _work_item(item: WorkItem, run: BenchmarkRun) -> dict[str, Any]:
         record["stop_reason"] = "unavailable"
     if item.gate is not None and item.gate.issues:
         record["failure"] = {"entry": item.gate.issues[0].to_json(), "issue_count": len(item.gate.issues)}
+    elif item.failure is not None:
+        record["failure"] = {"entry": item.failure.to_json(), "issue_count": 1}
     if item.profile is not None:
         record["profile_replay"] = item.profile.replay()
     evidence = _compiler_evidence(item)
