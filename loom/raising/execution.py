@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from loom.device.protocol import Completed, Device, DeviceBuffer, Faulted, KernelArgument, KernelInfo, Outcome
-from loom.diagnostics import ExitCode, LoomError, error
+from loom.diagnostics import ExitCode, Location, LoomError, error
 from loom.raising.buffers import ELEMENT_TYPES, TypedBuffer, parse_number
 
 
@@ -213,8 +213,12 @@ def _read_back(
         return tuple(argument for _, argument in held)
 
 
-def require_completed(execution: Execution) -> Completed:
-    """The outcome of a launch that must not fault.
+SourceOf = Callable[[int], tuple[Location | None, str | None]]
+"""From a fault's pc to the source of the instruction, and to what its check says where it is one."""
+
+
+def require_completed(execution: Execution, source_of: SourceOf | None = None) -> Completed:
+    """The outcome of a launch that must not fault; ``source_of`` tells where a fault comes from, where that is known.
 
     Raises:
         LoomError: ``LAUNCH/004`` (exit code 1) with what the device says about the fault.
@@ -223,9 +227,11 @@ def require_completed(execution: Execution) -> Completed:
     if isinstance(outcome, Faulted):
         fault = outcome.fault
         notes = [f"{key}: {value}" for key, value in fault.to_json().items() if value is not None and key != "message"]
+        source, check = source_of(fault.pc) if source_of is not None and fault.pc is not None else (None, None)
         raise error(
-            f"kernel '{fault.kernel}' faulted: {fault.message}",
+            f"kernel '{fault.kernel}' faulted: {check or fault.message}",
             "LAUNCH/004",
+            source,
             notes=notes,
             exit_code=ExitCode.EVIDENCE_FAILED,
         )

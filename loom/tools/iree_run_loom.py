@@ -299,7 +299,7 @@ def _execute(
         execution = execute(device, compilation.code_object, kernel.name, arguments, workgroups, size, lds)
     finally:
         device.close()
-    require_completed(execution)
+    require_completed(execution, kernel.source_of)
     return execution.buffers
 
 

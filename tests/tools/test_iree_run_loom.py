@@ -385,3 +385,27 @@ def test_a_null_pointer_that_is_followed(monkeypatch, capsys, device, message):
     )  # fmt: skip
     assert code == 1
     assert message in err
+
+
+def test_a_compiled_check_is_reported_at_its_access(monkeypatch, capsys, tmp_path):
+    text = """kernel.def @k() {
+  %one = index.constant 1 : index
+  %lanes = index.constant 64 : index
+  kernel.launch.config workgroups(%one, %one, %one) workgroup_size(%lanes, %one, %one) : index
+} launch(%x: buffer) {
+  %item = kernel.workitem.id<x> : index
+  %origin = index.constant 0 : offset
+  %out = buffer.view %x[%origin] : buffer -> view<32xi32>
+  %r = scalar.constant 7 : i32
+  view.store %r, %out[%item] : i32, view<32xi32>
+  kernel.return
+}
+"""
+    path = tmp_path / "beyond.loom"
+    path.write_text(text)
+    arguments = (str(path), "--device=amdgpu-sim", "--kernel-input-buffer=64xi32=0", "--sanitizer=access")
+    code, _, err = call(monkeypatch, capsys, *arguments)
+    assert code == 1
+    # The view has 32 elements, the workgroup 64 workitems.
+    line = next(k for k, written in enumerate(text.split("\n"), 1) if "view.store" in written)
+    assert f"{path}:{line}:3: error: kernel 'k' faulted: view.store leaves its view on axis 0 [LAUNCH/004]" in err
