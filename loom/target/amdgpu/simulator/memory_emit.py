@@ -367,7 +367,7 @@ class MemoryEmitter:
         values, total = self.values, self.scratch_offsets(instruction)
         self.private(instruction, operation, total, instruction.modifier("offset"), values.read_exec(), site, None)
 
-    def buffer_place(self, instruction: MachineInstruction, size: str) -> tuple[str, str, str]:
+    def buffer_place(self, instruction: MachineInstruction, size: str, site: int) -> tuple[str, str, str]:
         """Start (``i64``), byte offsets and in-range lanes of a buffer access of ``size`` bytes (``i32``).
 
         Base, stride and bounds come from a resource of four scalar registers (RDNA3 ISA, "Range checking").
@@ -378,6 +378,11 @@ class MemoryEmitter:
         assert isinstance(resource, Register)
         first = SCALAR_BASE[resource.bank] + resource.index
         word = [values.read_scalar(first + k) for k in range(4)]
+        # Swizzling is bit 31 of word 1, on gfx11 and gfx12 bits 31:30; bit 23 of word 3 adds the lane's number.
+        swizzle = values.emit(f"and i32 {word[1]}, {-(1 << 31) if self.generation == 'gfx9.4' else -(1 << 30)}")
+        add_lane = values.emit(f"and i32 {word[3]}, {1 << 23}")
+        asked = values.emit(f"or i32 {swizzle}, {add_lane}")
+        values.lines.append(f"  call void @loom.resource.check(ptr %st, i32 {asked}, i32 {site})\n")
         low = values.emit(f"zext i32 {word[0]} to i64")
         high16 = values.emit(f"and i32 {word[1]}, 65535")
         high = values.emit(f"zext i32 {high16} to i64")
@@ -431,7 +436,7 @@ class MemoryEmitter:
         """A buffer access without format. Beyond ``num_records`` it loads zero and stores nothing; it is no fault."""
         values = self.values
         w, v = self.wave, self.values.vector
-        start, place, good = self.buffer_place(instruction, str(operation.bytes))
+        start, place, good = self.buffer_place(instruction, str(operation.bytes), site)
         good_bits = values.emit(f"bitcast <{w} x i1> {good} to i{w}")
         exec_mask = values.read_exec()
         mask = values.emit(f"and i{w} {good_bits}, {exec_mask}")

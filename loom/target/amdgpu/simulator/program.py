@@ -39,6 +39,7 @@ FAULT_NAMES = {
     L.FAULT_RACE: "lds_race",
     L.FAULT_REGISTER: "unallocated_register",
     L.FAULT_FORMAT: "unsupported_format",
+    L.FAULT_RESOURCE: "unsupported_resource",
     L.FAULT_UNCOVERED: "uncovered_store",
 }
 
@@ -322,6 +323,8 @@ class SimulatedObject:
             message = f"{size} bytes at scratch offset {address:#x} are beyond the lane's {kernel.entry.scratch} bytes"
         elif result.fault_kind == L.FAULT_REGISTER:
             message = f"M0 makes the move reach register {address}, beyond those that the kernel allocates"
+        elif result.fault_kind == L.FAULT_RESOURCE:
+            message = "the buffer resource asks for swizzled addresses or for the lane's number in the index"
         elif result.fault_kind == L.FAULT_FORMAT:
             message = f"buffer format {address} is none of this target, or its values as 16 bits are not defined"
         elif result.fault_kind == L.FAULT_UNCOVERED:

@@ -205,6 +205,16 @@ define void @loom.count(ptr %st, {m} %mask, i32 %site) alwaysinline {{
 }}
 declare {m} @llvm.ctpop.{m}({m})
 
+define void @loom.resource.check(ptr %st, i32 %asked, i32 %site) {{
+  %fine = icmp eq i32 %asked, 0
+  br i1 %fine, label %done, label %report
+report:
+  call void @loom.fault(ptr %st, i32 {L.FAULT_RESOURCE}, i32 %site, i32 -1, i64 0, i32 0)
+  br label %done
+done:
+  ret void
+}}
+
 define void @loom.scratch.check(ptr %st, {m} %bad, {v} %offset, i32 %site, i32 %bytes) {{
   %none = icmp eq {m} %bad, 0
   br i1 %none, label %done, label %report

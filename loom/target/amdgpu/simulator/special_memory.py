@@ -67,7 +67,7 @@ def _typed_buffer(memory: MemoryEmitter, instruction: MachineInstruction, access
     memory.helpers.add(helper)
     memory.needs_format_sizes = True
     size = values.emit(f"call i32 @loom.format.bytes(i32 {number})")
-    start, place, good = memory.buffer_place(instruction, size)
+    start, place, good = memory.buffer_place(instruction, size, site)
     mask = values.read_exec()
     good_bits = values.emit(f"bitcast <{w} x i1> {good} to i{w}")
     inside = values.emit(f"and i{w} {good_bits}, {mask}")
@@ -226,7 +226,7 @@ def _load_to_lds(memory: MemoryEmitter, instruction: MachineInstruction, site: i
     mask = values.read_exec()
     inside = mask
     if semantic.startswith("buffer"):
-        start, place, good = memory.buffer_place(instruction, str(operation.bytes))
+        start, place, good = memory.buffer_place(instruction, str(operation.bytes), site)
         good_bits = values.emit(f"bitcast <{w} x i1> {good} to i{w}")
         inside = values.emit(f"and i{w} {good_bits}, {mask}")
         addresses = memory.widen_offsets(start, place)

@@ -306,6 +306,7 @@ class Translator:
             "declare void @loom.fault(ptr, i32, i32, i32, i64, i32)\n",
             "declare void @loom.scalar.load(ptr, ptr, i64, i32, i32)\n",
             "declare i32 @loom.scalar.load.small(ptr, i64, i32, i32)\n",
+            "declare void @loom.resource.check(ptr, i32, i32)\n",
             f"declare void @loom.scratch.check(ptr, i{wave}, {v}, i32, i32)\n",
             dispatch_text(total),
         ]

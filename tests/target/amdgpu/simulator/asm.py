@@ -59,14 +59,14 @@ amdhsa.kernels:
 
 def source(
     body: str, processor: str = "gfx1100", wave: int = 32, vgprs: int = 32, lds: int = 0, scratch: int = 0,
-    directives: Sequence[str] = (), hidden: str = "",
+    directives: Sequence[str] = (), hidden: str = "", accumulators_from: int = 32,
 ) -> str:  # fmt: skip
     """Assembly text of a kernel ``k(in, out)`` with kernarg pointer s[0:1] first."""
     lines = list(directives)
     if processor not in ("gfx942", "gfx950"):
         lines.append(f".amdhsa_wavefront_size32 {int(wave == 32)}")
     else:
-        lines.append(".amdhsa_accum_offset 32")
+        lines.append(f".amdhsa_accum_offset {accumulators_from}")
     lines += [f".amdhsa_group_segment_fixed_size {lds}", f".amdhsa_private_segment_fixed_size {scratch}"]
     return _TEMPLATE.format(
         processor=processor, body=body, vgprs=vgprs, lds=lds, scratch=scratch, wave=wave, hidden=hidden,

@@ -395,3 +395,31 @@ def test_split_formats_as_halves(asm: Assembler) -> None:
         assert halves == [*scaled, 0x5678, unit, unit, 0x1234]
         assert out[256 + lane].tobytes() == raw  # small integers survive as halves
         assert out[320 + lane].tobytes() == bytes([raw[0]] * 4)  # the one component given fills the others
+
+
+@pytest.mark.parametrize(("register", "bits"), [("s17", 1 << 31), ("s17", 1 << 30), ("s19", 1 << 23)])
+def test_a_swizzled_resource_is_a_fault(asm: Assembler, register: str, bits: int) -> None:
+    body = head(False) + f"  s_or_b32 {register}, {register}, {bits:#x}\n  buffer_load_b32 v8, v1, s[16:19], 0 offen\n  s_endpgm\n"
+    outcome, _ = asm.run(body, raw_input(1), 1)
+    assert isinstance(outcome, Faulted) and outcome.fault.kind == "unsupported_resource"
+
+
+def test_gfx9_cache_swizzling_changes_nothing(asm: Assembler) -> None:
+    """Bit 62 of gfx942's resource concerns banks of the cache only."""
+    body = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32_e32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+  s_mov_b32 s16, s4
+  s_or_b32 s17, s5, 0x40000000
+  s_mov_b32 s18, 256
+  s_mov_b32 s19, 0x27000
+  buffer_load_dword v8, v1, s[16:19], 0 offen
+  s_waitcnt vmcnt(0)
+  global_store_dword v1, v8, s[6:7]
+  s_endpgm
+"""
+    data = np.resize(raw_input(9), 64)
+    outcome, out = asm.run(body, data, 64, processor="gfx942", wave=64)
+    assert isinstance(outcome, Completed), outcome
+    assert (out == data).all()
