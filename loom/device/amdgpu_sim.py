@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +24,11 @@ from loom.device.protocol import (
 from loom.diagnostics import error
 
 SANITIZERS = ("race",)
+
+
+#: Code objects that a device keeps. Host code of a kernel takes a dozen memory mappings, of which Linux grants a
+#: process 65,530 by default.
+KEPT_OBJECTS = 64
 
 
 class SimulatorDevice:
@@ -45,10 +51,14 @@ class SimulatorDevice:
                     hint=f"known: {', '.join(SANITIZERS)}",
                 )
         self._arena = Arena()
-        self._loaded: dict[str, Executable] = {}
+        self._loaded: OrderedDict[str, Executable] = OrderedDict()
 
     def load(self, code_object: bytes) -> Executable:
-        """Place the code object into device memory. Kernels are compiled when they are first launched."""
+        """Place the code object into device memory. Kernels are compiled when they are first launched.
+
+        The most recent :data:`KEPT_OBJECTS` stay ready for the same bytes; older ones live as long as the caller keeps
+        what this returns.
+        """
         from loom.target.amdgpu.simulator.program import SimulatedObject
 
         digest = hashlib.sha256(code_object).hexdigest()
@@ -57,6 +67,9 @@ class SimulatorDevice:
             kernels = read_kernels(code_object)
             found = Executable(digest, kernels, SimulatedObject(code_object, self._arena))
             self._loaded[digest] = found
+            if len(self._loaded) > KEPT_OBJECTS:
+                self._loaded.popitem(last=False)
+        self._loaded.move_to_end(digest)
         return found
 
     def allocate(self, size: int, name: str = "") -> DeviceBuffer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import struct
 import subprocess
@@ -164,3 +165,34 @@ def test_results_do_not_depend_on_host_features(features: str, tmp_path: Path) -
         )
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]
+
+
+def test_old_code_objects_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the last few stay with the device, and one that the caller holds still runs; of the others no mapping is left."""
+    monkeypatch.setattr("loom.device.amdgpu_sim.KEPT_OBJECTS", 2)
+    device = SimulatorDevice()
+    values = np.arange(64, dtype=np.float32)
+    x, y = (device.allocate(256, name) for name in "xy")
+    device.write(x, values.tobytes())
+    kernarg = struct.pack("<QQfI", x.address, y.address, 2.0, 64)
+
+    def run(executable: object) -> list[float]:
+        device.write(y, np.full(64, 3.0, np.float32).tobytes())
+        assert isinstance(device.launch(executable, "saxpy_asm", (1,), (256,), kernarg), Completed)  # type: ignore[arg-type]
+        return np.frombuffer(device.read(y), np.float32).tolist()
+
+    def mappings() -> int:
+        gc.collect()
+        return sum(1 for _ in open("/proc/self/maps"))
+
+    held = device.load(SAXPY)
+    wanted = (2 * values + 3).tolist()
+    assert run(held) == wanted
+    counts = []
+    for number in range(8):
+        assert run(device.load(SAXPY + bytes(number + 1))) == wanted  # other bytes, the same kernel
+        counts.append(mappings())
+    assert counts[-1] <= counts[2]
+    assert run(held) == wanted
+    assert device.load(SAXPY) is not held
+    assert device.load(SAXPY) is device.load(SAXPY)
