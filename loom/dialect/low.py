@@ -24,7 +24,7 @@ from loom.ir.definition import AttributeDef
 
 ALLOCATIONS = ("virtual", "assigned", "fixed")
 SCHEDULES = ("free", "constrained", "locked", "phased")
-SCOPES = ("phased", "locked")
+SCOPES = ("phased", "constrained", "locked")
 RESOURCE_KINDS = ("native_pointer", "hal_binding", "command_input", "vm_state")
 _YIELD = ("low.scf.yield",)
 
@@ -377,7 +377,7 @@ define(
 for _name, _tier, _doc in (
     ("fence", "B", "Everything before stays before everything behind; emits nothing, waits for nothing."),
     ("phase", "A", "Starts the next phase of the scope."),
-    ("begin", "B", "Opens an ordering scope: of phases, or with `mode = locked` one that keeps its order."),
+    ("begin", "B", "Opens an ordering scope: of phases, or one that keeps its order as `mode` says."),
     ("end", "B", "Closes the ordering scope."),
 ):
     define(

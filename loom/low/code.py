@@ -110,7 +110,8 @@ class Instruction:
     should. ``address`` is what
     two memory
     accesses are compared by: ``(base key, offset, bytes, alias root)`` or ``None`` for unknown. ``apart`` lists pairs
-    of references with a modulus by which their locations should differ (register banks). ``locked`` is the
+    of references with a modulus by which their locations should differ (register banks). ``limited`` is the number of
+    the region, 0 for none, in which the target limits how far scheduling may reorder. ``locked`` is the
     number of the locked region the
     instruction belongs to, 0 for none.
     """
@@ -120,6 +121,7 @@ class Instruction:
         "apart",
         "defs",
         "kind",
+        "limited",
         "location",
         "locked",
         "origin",
@@ -155,6 +157,7 @@ class Instruction:
         self.targets = targets
         self.address: tuple[Any, int, int, Any] | None = None
         self.locked = 0
+        self.limited = 0
         self.phase: tuple[int, ...] = ()
         self.position = -1
         self.origin: Any = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loom.low.code import FENCE, Instruction
+from loom.low.interface import ScheduleLimits
 
 MEMORY_WINDOW = 48
 """Memory accesses of one space that are compared one by one; older ones are summed up by an edge to all of them."""
@@ -39,12 +40,23 @@ class DependenceGraph:
 
     __slots__ = ("instructions", "predecessors", "successors")
 
-    def __init__(self, instructions: Sequence[Instruction]) -> None:
+    def __init__(self, instructions: Sequence[Instruction], limits: ScheduleLimits | None = None) -> None:
         self.instructions = instructions
         count = len(instructions)
         self.successors: list[list[tuple[int, int]]] = [[] for _ in range(count)]
         self.predecessors: list[int] = [0] * count
         self._build()
+        if limits is not None:
+            self._limit(limits)
+
+    def _limit(self, limits: ScheduleLimits) -> None:
+        """Edges between what keeps its order in regions of constrained order."""
+        ordered: dict[int, int] = {}
+        for i, instruction in enumerate(self.instructions):
+            if instruction.limited and limits.keeps_order(instruction):
+                if instruction.limited in ordered:
+                    self._edge(ordered[instruction.limited], i, 0)
+                ordered[instruction.limited] = i
 
     def _edge(self, before: int, after: int, latency: int) -> None:
         self.successors[before].append((after, latency))

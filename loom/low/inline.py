@@ -11,6 +11,8 @@ from loom.ir import Block, Module, Operation, Value, Word, lookup
 from loom.transform.rejection import rejection
 
 _DEEPEST = 64
+_CONTRACTS = ("locked", "phased", "constrained")
+"""Schedules of a helper that come along as a scope."""
 
 
 def inline_low_calls(module: Module, function: Operation, depth: dict[Operation, int] | None = None) -> int:
@@ -126,7 +128,7 @@ def inline_call(call: Operation, callee: Operation) -> list[Operation]:
         target = blocks[block]
         for op in block.operations:
             if op.name == "low.return":
-                if schedule in ("locked", "phased"):
+                if schedule in _CONTRACTS:
                     end = _marker("low.schedule.end", schedule)
                     target.append(end)
                 branch = Operation(
@@ -169,5 +171,5 @@ def _marker(name: str, schedule: str) -> Operation:
 
 def _mark(call: Operation, name: str, schedule: str) -> None:
     """Open or close a scope around an inlined body that has an ordering contract."""
-    if schedule in ("locked", "phased") and call.parent is not None:
+    if schedule in _CONTRACTS and call.parent is not None:
         call.parent.insert_before(call, _marker(name, schedule))

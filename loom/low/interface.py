@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +25,19 @@ class Move:
     target: int
     source: int
     units: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleLimits:
+    """What a target lets scheduling do to code that asks for a constrained order.
+
+    Attributes:
+        reach: Places that an instruction may move ahead of the one it stood behind.
+        keeps_order: Instructions that stay in the order of the text among themselves.
+    """
+
+    reach: int
+    keeps_order: Callable[[Instruction], bool]
 
 
 class BackendTarget(Protocol):

@@ -5,6 +5,9 @@ it depends on has
 been issued. Of the ready ones, the scheduler takes the one with the longest path of latencies behind it that need not
 stall; once more units of a register file are live than its budget allows, it prefers the one that frees most. The
 budget of a file is what the order of the text needs anyway, or the target's preferred number where that is more.
+
+Regions of constrained order are scheduled like the rest, within what the target declares (:class:`ScheduleLimits`),
+and with the registers that the order of the text needs.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from dataclasses import dataclass
 
 from loom.low.code import COPY, ENTRY, FENCE, JUMP, CodeBlock, Instruction, LowCode
 from loom.low.dependence import DependenceGraph
-from loom.low.interface import BackendTarget
+from loom.low.interface import BackendTarget, ScheduleLimits
 from loom.low.liveness import Liveness
 
 CANDIDATES = 12
@@ -32,13 +35,16 @@ class ScheduleSummary:
     peak_after: dict[str, int] | None = None
 
 
-def schedule(code: LowCode, target: BackendTarget, budgets: dict[str, int]) -> ScheduleSummary:
+def schedule(
+    code: LowCode, target: BackendTarget, budgets: dict[str, int], limits: ScheduleLimits | None = None
+) -> ScheduleSummary:
     """Reorder the instructions of ``code`` in place.
 
     Args:
         code: Linked code in SSA form.
         target: Tells the register files.
         budgets: By file the number of live units up to which latency alone decides.
+        limits: How far regions of constrained order may be reordered; ``None``: not limited.
     """
     liveness = Liveness(code)
     summary = ScheduleSummary()
@@ -78,7 +84,7 @@ def schedule(code: LowCode, target: BackendTarget, budgets: dict[str, int]) -> S
             for instruction in run:
                 instruction.run = number
             if movable and len(run) > 1:
-                ordered = _schedule_run(run, keep, live_in, files, code, budgets)
+                ordered = _schedule_run(run, keep, live_in, files, code, budgets, limits)
                 summary.runs += 1
                 summary.moved += sum(a is not b for a, b in zip(run, ordered, strict=True))
             else:
@@ -107,8 +113,11 @@ def _schedule_run(
     files: Sequence[str],
     code: LowCode,
     budgets: dict[str, int],
+    limits: ScheduleLimits | None,
 ) -> list[Instruction]:
-    graph = DependenceGraph(run)
+    graph = DependenceGraph(run, limits)
+    if any(instruction.limited for instruction in run):
+        budgets = dict.fromkeys(budgets, 0)  # no more than the order of the text needs
     height = graph.heights()
     count = len(run)
     waiting = list(graph.predecessors)
@@ -123,7 +132,8 @@ def _schedule_run(
     budget, start_pressure = _budget(run, distinct, uses_left, keep, live_in, files, units, budgets)
     pressure = dict(start_pressure)
     earliest = [0] * count
-    ready: list[tuple[int, int]] = [(-height[i], i) for i in range(count) if not waiting[i]]
+    window = _Window(run, limits)
+    ready: list[tuple[int, int]] = [(-height[i], i) for i in range(count) if not waiting[i] and window.admits(i)]
     heapq.heapify(ready)
     order: list[Instruction] = []
     cycle = 0
@@ -183,10 +193,52 @@ def _schedule_run(
             moment = cycle - 1 + latency
             if moment > earliest[j]:
                 earliest[j] = moment
-            if not waiting[j]:
+            if not waiting[j] and window.admits(j):
                 heapq.heappush(ready, (-height[j], j))
+        for j in window.advance(chosen):
+            heapq.heappush(ready, (-height[j], j))
     assert len(order) == count, "the dependence graph has a cycle"
     return order
+
+
+class _Window:
+    """Holds back instructions of constrained regions that would overtake more than the limits let them."""
+
+    def __init__(self, run: Sequence[Instruction], limits: ScheduleLimits | None) -> None:
+        self.reach = limits.reach if limits is not None else len(run)
+        self.members: dict[int, list[int]] = {}
+        self.rank = [0] * len(run)
+        self.region = [instruction.limited if limits is not None else 0 for instruction in run]
+        for i, region in enumerate(self.region):
+            if region:
+                listed = self.members.setdefault(region, [])
+                self.rank[i] = len(listed)
+                listed.append(i)
+        #: By region the rank of the first instruction that is not issued.
+        self.first = dict.fromkeys(self.members, 0)
+        self.issued: set[int] = set()
+        self.held: dict[int, list[int]] = {region: [] for region in self.members}
+
+    def admits(self, i: int) -> bool:
+        """Whether a ready instruction may be issued now; if not, :meth:`advance` gives it later."""
+        region = self.region[i]
+        if not region or self.rank[i] <= self.first[region] + self.reach:
+            return True
+        self.held[region].append(i)
+        return False
+
+    def advance(self, i: int) -> list[int]:
+        """Take note of an issue; gives the held instructions that may follow now."""
+        region = self.region[i]
+        if not region:
+            return []
+        self.issued.add(i)
+        members = self.members[region]
+        while self.first[region] < len(members) and members[self.first[region]] in self.issued:
+            self.first[region] += 1
+        waiting = self.held[region]
+        self.held[region] = []
+        return [j for j in waiting if self.admits(j)]
 
 
 def _budget(

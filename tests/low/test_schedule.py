@@ -10,6 +10,7 @@ from toy import LOAD, PLAIN, STORE, ToyTarget, random_code, run_registers, run_v
 
 from loom.low.allocate import allocate
 from loom.low.code import ENTRY, FENCE, OP, RETURN, CodeBlock, Instruction, LowCode, Traits, VirtualRegister
+from loom.low.interface import ScheduleLimits
 from loom.low.schedule import schedule
 
 
@@ -164,3 +165,56 @@ def test_state_between_its_writer_and_its_reader_is_not_overwritten() -> None:
     order = s.order()
     # The select of the text reads what "clobber" wrote, since that stands between it and "compare".
     assert order.index("compare") < order.index("clobber") < order.index("select") < order.index("compare2")
+
+
+def test_a_constrained_region_moves_within_the_limits_of_the_target() -> None:
+    """Loads keep their order and the first use waits behind arithmetic: at most two places ahead."""
+    limits = ScheduleLimits(2, lambda i: i.traits.memory_space is not None)
+
+    def build() -> Straight:
+        s = Straight()
+        a = s.op("a")
+        late = s.op("slow", a, traits=LOAD)
+        use = s.op("use", late)
+        others = [s.op(f"free{n}", a) for n in range(5)]
+        second = s.op("second", others[0], traits=LOAD)
+        s.effect("keep", use, second, *others, traits=Traits(side_effects=True))
+        return s
+
+    def order(s: Straight, constrained: bool) -> list[str]:
+        s.block.instructions.append(Instruction(RETURN, "return"))
+        s.code.link()
+        for instruction in s.block.instructions:
+            instruction.limited = int(constrained and instruction.kind == OP)
+        schedule(s.code, ToyTarget(400), {"r": 100}, limits)
+        return [str(i.payload) for i in s.block.instructions if i.kind == OP]
+
+    text = ["a", "slow", "use", "free0", "free1", "free2", "free3", "free4", "second", "keep"]
+    free, constrained = order(build(), False), order(build(), True)
+    # Left alone, the second load goes as early as its address allows, ahead of much of the arithmetic.
+    assert free.index("second") < free.index("use") - 1 and free.index("use") > free.index("free3")
+    # Something moves into the shadow of the load, and nothing moves farther than it may.
+    assert constrained.index("use") > text.index("use")
+    for name in text:
+        overtaken = [other for other in text[: text.index(name)] if constrained.index(other) > constrained.index(name)]
+        assert len(overtaken) <= 2, (name, constrained)
+    assert constrained.index("slow") < constrained.index("second")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_constrained_programs_keep_their_meaning_and_the_limits(seed: int) -> None:
+    expected = run_values(random_code(seed))
+    code, target = random_code(seed), ToyTarget(400)
+    limits = ScheduleLimits(3, lambda i: i.traits.side_effects)
+    before = [[i for i in block.instructions if i.kind == OP] for block in code.blocks]
+    for instructions in before:
+        for instruction in instructions:
+            instruction.limited = 1
+    schedule(code, target, {"r": 12}, limits)
+    assert run_values(code) == expected
+    for old, block in zip(before, code.blocks, strict=True):
+        place = {id(i): n for n, i in enumerate(i for i in block.instructions if i.kind == OP)}
+        for n, instruction in enumerate(old):
+            assert sum(place[id(other)] > place[id(instruction)] for other in old[:n]) <= 3
+        ordered = [i for i in old if i.traits.side_effects]
+        assert [place[id(i)] for i in ordered] == sorted(place[id(i)] for i in ordered)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from loom.diagnostics import error
 from loom.low.code import OP, Instruction, LowCode, Ref
-from loom.low.interface import FileOf
+from loom.low.interface import FileOf, ScheduleLimits
+from loom.target.amdgpu.dual_issue import WINDOW
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
 from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits
 from loom.target.amdgpu.processors import Processor
@@ -195,6 +196,24 @@ def lane_select(lane: int) -> Operand:
     """A lane number as a source."""
     found = Inline.integer(lane)
     return found if found is not None else Immediate(lane)
+
+
+CONSTRAINED_REACH = 16
+"""Places that ``schedule(constrained)`` lets an instruction move ahead: enough to cover the latency of vector and
+scalar arithmetic, while memory accesses stay near where they are written."""
+
+
+def schedule_limits() -> ScheduleLimits:
+    """What scheduling may do to ``schedule(constrained)``: accesses to memory, matrix operations and side effects keep
+    the order of the text among themselves (the author's balance of the units), and nothing moves farther than
+    :data:`CONSTRAINED_REACH`; pairing brings the second half of a pair forward, which counts in."""
+    return ScheduleLimits(CONSTRAINED_REACH - WINDOW, _keeps_order)
+
+
+def _keeps_order(instruction: Instruction) -> bool:
+    traits = instruction.traits
+    accesses = instruction.kind == OP and instruction.payload.row.memory is not None
+    return accesses or traits.side_effects or traits.barrier or traits.issue in ("matrix", "lds")
 
 
 def preferred_pressure(processor: Processor, wave_size: int) -> dict[str, int]:

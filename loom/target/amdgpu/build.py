@@ -99,6 +99,7 @@ class CodeBuilder:
         self._scope = 0
         self._scopes: list[list[int]] = []
         self._locked = 0
+        self._limited = 0
 
     # Kernel
 
@@ -132,6 +133,8 @@ class CodeBuilder:
             self._begin_scope()
         if self.code.schedule == "locked":
             self._locked = 1
+        if self.code.schedule == "constrained":
+            self._limited = 1
         for block in region.blocks:
             self.current = self.blocks[block]
             for op in block.operations:
@@ -194,8 +197,9 @@ class CodeBuilder:
     def emit(self, instruction: Instruction) -> Instruction:
         """Append an instruction to the current block."""
         instruction.locked = self._locked
+        instruction.limited = self._limited
         if self._scopes:
-            instruction.phase = tuple(number for scope in self._scopes for number in scope)
+            instruction.phase = tuple(number for scope in self._scopes if scope[0] > 0 for number in scope)
         self.current.instructions.append(instruction)
         return instruction
 
@@ -858,6 +862,9 @@ class CodeBuilder:
     def _phase(self, op: IrOperation) -> None:
         if not self._scopes:
             self._begin_scope()
+        if self._scopes[-1][0] < 0:
+            self._fence(op)  # a scope without phases: in order, or within limits
+            return
         self._scopes[-1][1] += 1
 
     def _begin(self, op: IrOperation) -> None:
@@ -865,6 +872,11 @@ class CodeBuilder:
             self._scopes.append([-1, self._locked])
             self._scope += 1
             self._locked = self._scope
+            return
+        if op.attributes.get("mode") == "constrained":
+            self._scopes.append([-2, self._limited])
+            self._scope += 1
+            self._limited = self._scope + 1  # 1 is the kernel's own
             return
         self._begin_scope()
 
@@ -874,6 +886,8 @@ class CodeBuilder:
         scope = self._scopes.pop()
         if scope[0] == -1:
             self._locked = scope[1]
+        elif scope[0] == -2:
+            self._limited = scope[1]
 
     def _nothing(self, op: IrOperation) -> None:
         return

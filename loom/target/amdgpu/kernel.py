@@ -2,7 +2,8 @@
 
 ``allocation(fixed)`` is encoded as it stands: a wait or a nop that is missing is a warning, nothing is inserted.
 Every other mode gets waits and
-hazard nops; ``schedule(free)`` and ``phased`` are scheduled, ``locked`` and ``constrained`` keep the text's order.
+hazard nops; ``schedule(free)`` and ``phased`` are scheduled, ``constrained`` within the target's limits; ``locked``
+keeps the text's order.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from loom.low.inline import inline_low_calls
 from loom.low.schedule import ScheduleSummary, schedule
 from loom.target.amdgpu.abi import KernelResources
 from loom.target.amdgpu.access import SGPR, reads_and_writes
-from loom.target.amdgpu.backend import AmdgpuTarget, preferred_pressure
+from loom.target.amdgpu.backend import AmdgpuTarget, preferred_pressure, schedule_limits
 from loom.target.amdgpu.build import BuiltKernel, CodeBuilder
 from loom.target.amdgpu.checker import AllocationChecker, Finding, check_hazards, check_pairs, check_waits
 from loom.target.amdgpu.clauses import insert_clauses, release_registers
@@ -178,7 +179,7 @@ class KernelBackend:
 
     def _virtual_in_some_order(self, built: BuiltKernel, check: bool) -> BuiltKernel:
         """Schedule and allocate; where the scheduled order finds no registers, keep the order of the text."""
-        if built.code.schedule not in ("free", "phased"):
+        if built.code.schedule == "locked":
             self._virtual(built, check)
             return built
         try:
@@ -206,9 +207,10 @@ class KernelBackend:
         target = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes)
         start = clock()
         drop_pass_through(code)
-        if reorder and code.schedule in ("free", "phased"):
+        if reorder and code.schedule != "locked":
             self.trace.merged = merge_memory(code, target)
-            self.trace.schedule = schedule(code, target, preferred_pressure(self.processor, self.wave_size))
+            pressure = preferred_pressure(self.processor, self.wave_size)
+            self.trace.schedule = schedule(code, target, pressure, schedule_limits())
         self.trace.times["schedule"] = clock() - start
         start = clock()
         allocation = self._allocate(code, target, built, rounds)
@@ -231,7 +233,7 @@ class KernelBackend:
         keep = {
             key for key, low in emitted.source.items() if low.locked or (low.kind == OP and code.schedule == "locked")
         }
-        if code.schedule in ("free", "phased"):
+        if code.schedule != "locked":
             shorten(self.program, generation, keep, self.trace.shortened)
             runs = {key: (low.run, low.phase) for key, low in emitted.source.items()}
             for new, old in self.trace.shortened.items():
@@ -243,7 +245,7 @@ class KernelBackend:
             )
         self.trace.waits = insert_waits(self.program, generation, emitted.barrier_memory)
         self.trace.hazards = resolve_hazards(self.program, generation)
-        if code.schedule in ("free", "phased"):
+        if code.schedule != "locked":
             self.trace.clauses = insert_clauses(self.program, generation)
         delays = insert_delays(self.program, generation)
         released = 0

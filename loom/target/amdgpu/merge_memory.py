@@ -85,7 +85,7 @@ class MemoryMerger:
                 continue
             if instruction.kind != OP:
                 continue
-            if traits.barrier or "exec" in traits.state_defs or instruction.locked:
+            if traits.barrier or "exec" in traits.state_defs or instruction.locked or instruction.limited:
                 self._close(groups, drop, place)
                 continue
             if traits.memory_space is None:

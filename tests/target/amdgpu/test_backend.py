@@ -10,6 +10,7 @@ import pytest
 
 import loom
 from loom.diagnostics import LoomError
+from loom.target.amdgpu.backend import CONSTRAINED_REACH
 from loom.target.amdgpu.compile import DEFAULT_TARGET
 from loom.target.amdgpu.encoder import encode
 from loom.target.amdgpu.kernel import KernelBackend
@@ -497,3 +498,49 @@ def test_nothing_is_merged_or_paired_across_a_fence() -> None:
     fenced = kernel(HEAD + load(0) + "  low.schedule.fence\n" + load(1) + sums.replace("FENCE", "low.schedule.fence"))
     kept = [i.row.mnemonic for i in backend(fenced).program.instructions()]
     assert kept.count("global_load_b32") == 2 and kept.count("v_mul_f32") == 2
+
+
+LIMITED = (
+    HEAD
+    + "".join(
+        f"  %l{n} = low.op<amdgpu.global_load_b32>(%id, %src) {{offset = {4 * n}}} : ({V}, reg<amdgpu.sgpr x2>) -> {V}\n"
+        for n in range(2)
+    )
+    + f"  %u = low.op<amdgpu.v_mul_f32>(%l0, %l0) : ({V}, {V}) -> {V}\n"
+    + "".join(f"  %m{n} = low.op<amdgpu.v_mul_lo_u32>(%id, %id) : ({V}, {V}) -> {V}\n" for n in range(24))
+    + f"  %x0 = low.op<amdgpu.v_add_nc_u32>(%u, %l1) : ({V}, {V}) -> {V}\n"
+    + "".join(f"  %x{n + 1} = low.op<amdgpu.v_xor_b32>(%x{n}, %m{n}) : ({V}, {V}) -> {V}\n" for n in range(24))
+    + STORE.replace("%r", "%x24")
+)
+
+
+def test_a_constrained_order_is_scheduled_within_limits() -> None:
+    """What waits for memory goes behind arithmetic, by no more than the reach; accesses stay what and where they are."""
+
+    def names(mode: str) -> list[str]:
+        made = backend(kernel(LIMITED, head=f"schedule({mode}) ")).program.instructions()
+        return [i.row.mnemonic for i in made if not i.row.mnemonic.startswith(("s_delay", "s_wait"))]
+
+    locked, constrained, free = names("locked"), names("constrained"), names("free")
+    assert "global_load_b64" in free and "s_clause" not in locked
+    use = locked.index("v_mul_f32")
+    assert locked[use - 2 : use] == ["global_load_b32"] * 2
+    assert [n for n in constrained if n.startswith("global_")] == [n for n in locked if n.startswith("global_")]
+    ahead = constrained[: constrained.index("v_mul_f32")].count("v_mul_lo_u32")
+    assert 0 < ahead <= CONSTRAINED_REACH
+    assert free[: free.index("v_mul_f32")].count("v_mul_lo_u32") == 24
+
+
+def test_a_constrained_helper_brings_its_limits_along() -> None:
+    loads = "".join(
+        f"  %l{n} = low.op<amdgpu.global_load_b32>(%at, %src) {{offset = {4 * n}}} : ({V}, reg<amdgpu.sgpr x2>) -> {V}\n"
+        for n in range(2)
+    )
+    helper = (
+        f"low.func.def MODEtarget<amdgpu.rdna3.core>(@t) @both(%at: {V}, %src: reg<amdgpu.sgpr x2>) -> ({V}) {{\n{loads}"
+        f"  %s = low.op<amdgpu.v_add_nc_u32>(%l0, %l1) : ({V}, {V}) -> {V}\n  low.return %s : {V}\n}}\n"
+    )
+    body = f"{HEAD}  %r = low.func.call @both(%id, %src) : ({V}, reg<amdgpu.sgpr x2>) -> ({V})\n{STORE}"
+    for mode, expected in (("", ["global_load_b64"]), ("schedule(constrained) ", ["global_load_b32"] * 2)):
+        made = backend(kernel(body) + helper.replace("MODE", mode)).program.instructions()
+        assert [i.row.mnemonic for i in made if i.row.mnemonic.startswith("global_load")] == expected
