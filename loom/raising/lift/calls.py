@@ -18,6 +18,8 @@ _ADD = frozenset(("s_add_u32", "s_add_co_u32"))
 _ADD_WITH_CARRY = frozenset(("s_addc_u32", "s_add_co_ci_u32"))
 
 CALL = "s_swappc_b64"
+DIRECT_CALL = "s_call_b64"
+"""A call that names its target; followed in relaxed kernels only."""
 RETURN = "s_setpc_b64"
 PROGRAM_COUNTER = "s_getpc_b64"
 

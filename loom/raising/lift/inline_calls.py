@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from loom.diagnostics import LoomError, error
-from loom.raising.lift.calls import CALL, INLINE_HINT, PROGRAM_COUNTER, RETURN, CodeRegion
+from loom.raising.lift.calls import CALL, DIRECT_CALL, INLINE_HINT, PROGRAM_COUNTER, RETURN, CodeRegion
 from loom.target.amdgpu.access import AGPR, SGPR, reads_and_writes, state_units
 from loom.target.amdgpu.decoder import decoder
 from loom.target.amdgpu.machine import (
@@ -115,13 +115,13 @@ class _Inliner:
     def _step(self, instruction: MachineInstruction, at: int, context: Context, facts: Facts) -> _Step:
         mnemonic = instruction.row.mnemonic
         following = at + instruction.size
-        if mnemonic in (CALL, RETURN):
-            source = instruction.operands[-1]
-            target = self._address(source, facts)
+        branch = next((o for o in instruction.operands if isinstance(o, BranchTarget)), None)
+        if mnemonic in (CALL, RETURN, DIRECT_CALL):
+            target = self._address(instruction.operands[-1], facts) if branch is None else following + branch.offset
             if target is None or not 0 <= target < len(self.text):
-                what = "the target of the call is not known" if mnemonic == CALL else "where it goes is not known"
+                what = "where it goes is not known" if mnemonic == RETURN else "the target of the call is not known"
                 raise self._refusal(instruction, at, what)
-            if mnemonic == CALL:
+            if mnemonic != RETURN:
                 if len(context) >= DEEPEST:
                     raise self._refusal(instruction, at, f"calls nest more than {DEEPEST} deep")
                 link = instruction.operands[0]
@@ -131,7 +131,6 @@ class _Inliner:
             back = bool(context) and target == context[-1]
             return _Step(instruction, (target, context[:-1] if back else context))
         self._transfer(instruction, at, facts)
-        branch = next((o for o in instruction.operands if isinstance(o, BranchTarget)), None)
         jump = None if branch is None else (following + branch.offset, context)
         ends = mnemonic.startswith("s_endpgm") or mnemonic == "s_branch"
         return _Step(instruction, jump, None if ends else (following, context))
@@ -266,10 +265,10 @@ class _Inliner:
         mnemonic = instruction.row.mnemonic
         if mnemonic == PROGRAM_COUNTER:
             return [self._zero(instruction)]
-        if mnemonic in (CALL, RETURN):
+        if mnemonic in (CALL, RETURN, DIRECT_CALL):
             assert label is not None
             jump = self._make("s_branch", instruction, BranchTarget(label))
-            return [self._zero(instruction), jump] if mnemonic == CALL else [jump]
+            return [jump] if mnemonic == RETURN else [self._zero(instruction), jump]
         instruction.pc -= self.offset
         if label is not None:
             instruction.operands = tuple(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loom.diagnostics import LoomError, error
-from loom.raising.lift.calls import CALL, CodeRegion, resolve_calls
+from loom.raising.lift.calls import CALL, DIRECT_CALL, CodeRegion, resolve_calls
 from loom.raising.lift.inline_calls import check_calls, inline_calls
 from loom.target.amdgpu.abi import KERNARG_ALIGNMENT, KernargEntry
 from loom.target.amdgpu.machine import MachineProgram
@@ -104,11 +104,11 @@ def native_kernel(code_object: bytes, name: str | None = None, inlined: bool = F
     kernel = found.kernel(name)
     program = decode_program(found, kernel.name)
     region, region_code = None, kernel.code
-    calls = any(instruction.row.mnemonic == CALL for instruction in program.instructions())
-    if calls and inlined:
+    mnemonics = {instruction.row.mnemonic for instruction in program.instructions()}
+    if inlined and mnemonics & {CALL, DIRECT_CALL}:
         generation = processor(found.processor).generation
         program = inline_calls(found.text, kernel.offset, found.processor, generation, kernel.wave_size, kernel.name)
-    elif calls:
+    elif CALL in mnemonics:
         wave_size = kernel.wave_size
         region = resolve_calls(found.text, kernel.offset, len(kernel.code), found.processor, wave_size, kernel.name)
         check_calls(region, found.text, kernel.offset, found.processor, wave_size, kernel.name)

@@ -26,11 +26,18 @@ _NO_BRANCH = ("s_branch", "s_cbranch_")
 _RELEASE = "s_sendmsg"
 _DEALLOC_VGPRS = 3
 
+_BY_NUMBER = ("finds its register by a number in M0", "keep what is indexed in memory or LDS")
+
 #: Classes of which one register exists: they stay what they are.
 _SPECIAL = frozenset(("amdgpu.exec", "amdgpu.scc", "amdgpu.m0", "amdgpu.flat_scratch", "amdgpu.xnack_mask"))
 
-#: Instructions that read where the code lies; moved code breaks what is computed from that.
-_POSITION_DEPENDENT = frozenset(("s_getpc_b64",))
+#: Instructions that stay right only while code and registers are where they were, by the beginning of their names.
+_IN_PLACE = {
+    "s_getpc_b64": ("reads the place of the code", "keep data that the kernel reads in a buffer argument"),
+    "s_movrel": _BY_NUMBER,
+    "v_movrel": _BY_NUMBER,
+    "v_swaprel": _BY_NUMBER,
+}
 
 
 def _virtual(type_: RegisterType) -> RegisterType:
@@ -75,13 +82,7 @@ def relax(kernel: Operation, generation: str, wave_size: int, what: str) -> None
         for op in block.operations:
             if op.name == "low.op":
                 mnemonic = _mnemonic(op)
-                if mnemonic in _POSITION_DEPENDENT:
-                    raise error(
-                        f"@{kernel.symbol} cannot be relaxed: {mnemonic} reads the place of the code",
-                        "LIFT/011",
-                        op.location,
-                        hint="keep data that the kernel reads in a buffer argument",
-                    )
+                _check_free_of_place(op, mnemonic, str(kernel.symbol))
                 if _derived(op, mnemonic):
                     op.erase()
                     continue
@@ -99,6 +100,15 @@ def relax(kernel: Operation, generation: str, wave_size: int, what: str) -> None
     kernel.attributes["allocation"] = Word("virtual")
     kernel.attributes["schedule"] = Word("locked" if what == "allocation" else "free")
     _relax_layout(kernel)
+
+
+def _check_free_of_place(op: Operation, mnemonic: str, kernel: str) -> None:
+    found = next((reason for start, reason in _IN_PLACE.items() if mnemonic.startswith(start)), None)
+    if found is None and mnemonic == "v_swap_b16" and type_location(op.results[0]) == type_location(op.results[-1]):
+        found = ("exchanges the halves of one register", "write v_alignbit_b32 of the register with itself by 16")
+    if found is not None:
+        what, hint = found
+        raise error(f"@{kernel} cannot be relaxed: {mnemonic} {what}", "LIFT/011", op.location, hint=hint)
 
 
 def _retype(value: Value) -> None:
