@@ -47,6 +47,7 @@ class Request:
     require_measurement: bool = False
     bundle_dir: Path | None = None
     bundle_policy: str = "minimal"
+    artifact_manifest: str = "none"
     compile_report: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     """What of a compile's report its row holds; None for nothing."""
     sample_compilation: str = "once"
@@ -301,6 +302,16 @@ class _Workbench:
                 )
         self.run.comparisons.extend(ratios)
 
+    def _artifact_manifest(self, entry: CompiledEntry) -> dict[str, Any]:
+        """A kernel's manifest: what was emitted, with ``details`` its instructions by class, with ``analysis`` the
+        report."""
+        manifest = dict(entry.manifest)
+        if self.request.artifact_manifest in ("details", "analysis"):
+            manifest["static_instruction_counts"] = dict(entry.static_counts)
+        if self.request.artifact_manifest == "analysis":
+            manifest["report"] = entry.report
+        return manifest
+
     def bundle(self, item: WorkItem) -> None:
         """Write the artifacts of a row: ``minimal`` code object and manifest, ``debug`` with source and report,
         ``full``
@@ -325,6 +336,8 @@ class _Workbench:
             manifest.setdefault("kernels", {})[entry.kernel] = entry.manifest
             if self.request.bundle_policy != "minimal":
                 contents[f"{entry.kernel}.report.json"] = _json_bytes(entry.report)
+                if self.request.artifact_manifest != "none":
+                    contents[f"{entry.kernel}.manifest.json"] = _json_bytes(self._artifact_manifest(entry))
         if self.request.bundle_policy != "minimal":
             from loom.text import print_module
 

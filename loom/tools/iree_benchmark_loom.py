@@ -69,7 +69,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add("--profile-artifacts-dir", default=None, metavar="DIR", help="write the replays there as JSON")
     add("--artifact-bundle-dir", default=None, metavar="DIR", help="write a folder of artifacts for each row")
     add("--artifact-bundle-policy", choices=("minimal", "debug", "full"), default="minimal")
-    add("--artifact-manifest", choices=("none", "summary", "details", "analysis"), default="none")
+    add(
+        "--artifact-manifest",
+        choices=("none", "summary", "details", "analysis"),
+        default="none",
+        help="a manifest of each kernel in debug and full bundles",
+    )
 
 
 _POSITIVE = ("iterations", "batch_size", "max_batches", "repetitions")
@@ -130,6 +135,7 @@ def _request(args: argparse.Namespace) -> Request:
         args.require_measurement,
         Path(args.artifact_bundle_dir) if args.artifact_bundle_dir else None,
         args.artifact_bundle_policy,
+        args.artifact_manifest,
         _embedded_report(args),
         args.sample_compilation,
         _profile(args),
@@ -138,7 +144,7 @@ def _request(args: argparse.Namespace) -> Request:
 
 def _embedded_report(args: argparse.Namespace) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
     """What of a compile's report goes into its row."""
-    if args.compile_report == "none" and args.artifact_manifest != "analysis":
+    if args.compile_report == "none":
         return None
     return lambda report: report_document(report, args.compile_report)
 

@@ -284,3 +284,24 @@ def test_modules_that_do_not_verify(text: str, tmp_path: Path) -> None:
     assert document["failures"][0]["location"]["line"] >= 1
     assert document["summary"]["failure_count"] == len(document["failures"]) > 0
     assert f"{path}:" in stderr and "Traceback" not in stderr
+
+
+@pytest.mark.parametrize(
+    ("mode", "parts"),
+    [("none", None), ("summary", set()), ("details", {"static_instruction_counts"}),
+     ("analysis", {"static_instruction_counts", "report"})],
+)  # fmt: skip
+def test_artifact_manifests(mode: str, parts: set[str] | None, tmp_path: Path) -> None:
+    flags = (f"--artifact-bundle-dir={tmp_path}", "--artifact-bundle-policy=debug", f"--artifact-manifest={mode}")
+    code, document, _ = run(str(AXPY), "--device=amdgpu-sim", *flags)
+    assert code == 0
+    folder = tmp_path / document["benchmarks"][0]["candidate_id"]
+    listed = json.loads((folder / "manifest.json").read_text())["files"]
+    assert {"axpy.hsaco", "axpy.report.json", "module.loom"} <= set(listed)
+    assert (folder / "axpy.hsaco").read_bytes()[:4] == b"\x7fELF"
+    if parts is None:
+        assert "axpy.manifest.json" not in listed
+        return
+    manifest = json.loads((folder / "axpy.manifest.json").read_text())
+    assert {"static_instruction_counts", "report"} & set(manifest) == parts
+    assert listed["axpy.manifest.json"]["size"] == (folder / "axpy.manifest.json").stat().st_size
