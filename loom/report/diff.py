@@ -19,6 +19,7 @@ METRICS: tuple[tuple[tuple[str, ...], str, str, bool], ...] = (
     (("static_instruction_mix", "scalar_memory_count"), "scalar memory", "memory traffic", True),
     (("static_instruction_mix", "matrix_count"), "matrix", "scheduling", True),
     (("static_instruction_mix", "wait_count"), "waits", "waits", True),
+    (("static_instruction_mix", "hazard_count"), "waits for the pipeline", "scheduling", True),
     (("target_resources", "vector", "final", "register_count"), "VGPRs", "allocation", True),
     (("target_resources", "scalar", "final", "register_count"), "SGPRs", "allocation", True),
     (("allocation", "spill_count"), "spills", "allocation", True),

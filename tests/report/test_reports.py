@@ -201,6 +201,9 @@ def test_waits_for_the_pipeline_are_no_waits_for_memory() -> None:
     assert mix["hazard_count"] == plain["static_instruction_mix"]["hazard_count"] + 5
     assert mix["wait_count"] == plain["static_instruction_mix"]["wait_count"]
     assert "waits" not in {s.rule for s in suggest(padded)}
+    changes = {c.metric: c for c in diff_reports(plain, padded)}
+    assert "waits" not in changes
+    assert changes["waits for the pipeline"].worse and changes["waits for the pipeline"].question == "scheduling"
 
 
 def test_narrow_accesses_are_pointed_out() -> None:
