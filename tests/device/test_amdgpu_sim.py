@@ -192,7 +192,8 @@ def test_old_code_objects_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(8):
         assert run(device.load(SAXPY + bytes(number + 1))) == wanted  # other bytes, the same kernel
         counts.append(mappings())
-    assert counts[-1] <= counts[2]
+    # Five more kernels of a dozen mappings each would be sixty; the allocator of the process may take one or the other.
+    assert counts[-1] < counts[2] + 12
     assert run(held) == wanted
     assert device.load(SAXPY) is not held
     assert device.load(SAXPY) is device.load(SAXPY)
