@@ -532,7 +532,8 @@ class CodeBuilder:
         payload.raw = int(cast(int, attributes.get("raw", 0) or 0))
         if len(halves) > 1:
             payload.y = halves[1]
-        traits = row_traits(payload.row, bool(attributes.get("invariant")), bool(attributes.get("volatile")))
+        invariant, volatile = bool(attributes.get("invariant")), bool(attributes.get("volatile"))
+        traits = row_traits(payload.row, invariant, volatile, bool(payload.modifiers.get("lds")))
         state_uses = {*traits.state_uses, *resolved.state_uses}
         state_defs = {*traits.state_defs, *resolved.state_defs}
         for part in resolved.halves:

@@ -110,32 +110,35 @@ def _in_passes(row: InstructionRow) -> bool:
     )
 
 
-_TRAITS: dict[tuple[int, bool, bool], tuple[InstructionRow, Traits]] = {}
+_TRAITS: dict[tuple[int, bool, bool, bool], tuple[InstructionRow, Traits]] = {}
 
 
-def row_traits(row: InstructionRow, invariant: bool, volatile: bool) -> Traits:
-    """Traits of a row; ``invariant`` loads read memory that nobody writes, ``volatile`` accesses keep their order."""
+def row_traits(row: InstructionRow, invariant: bool, volatile: bool, into_lds: bool = False) -> Traits:
+    """Traits of a row; ``invariant`` loads read memory that nobody writes, ``volatile`` accesses keep their order,
+    buffer loads ``into_lds`` write there."""
     # By identity, since hashing a row is slow; the row is kept so that its identity stays its own.
-    key = (id(row), invariant, volatile)
+    key = (id(row), invariant, volatile, into_lds)
     found = _TRAITS.get(key)
     if found is None:
-        found = _TRAITS[key] = (row, _make_traits(row, invariant, volatile))
+        found = _TRAITS[key] = (row, _make_traits(row, invariant, volatile, into_lds))
     return found[1]
 
 
-def _make_traits(row: InstructionRow, invariant: bool, volatile: bool) -> Traits:
+def _make_traits(row: InstructionRow, invariant: bool, volatile: bool, into_lds: bool) -> Traits:
     memory = row.memory
     issue = row.issue_class
     mnemonic = row.mnemonic
     space = None
     reads = writes = barrier = effects = False
+    into_lds = into_lds or (memory is not None and memory.kind == "load_lds")
     if memory is not None and memory.kind != "prefetch":
         if memory.kind == "cache":
             barrier = effects = True
-        elif not (invariant and memory.kind == "load"):
-            space = _SPACES.get(memory.space, "flat")
+        elif into_lds or not (invariant and memory.kind == "load"):
+            # A load into LDS touches both memories, as a flat access may.
+            space = "flat" if into_lds else _SPACES.get(memory.space, "flat")
             reads = memory.kind in ("load", "atomic", "load_lds")
-            writes = memory.kind != "load"
+            writes = into_lds or memory.kind != "load"
     if mnemonic in _ORDERED or mnemonic.startswith(("s_barrier", "s_wait", "buffer_gl", "global_inv", "global_wb")):
         barrier = effects = True
     elif issue in ("message", "wait", "branch") or mnemonic.startswith(

@@ -15,6 +15,7 @@ from loom.low.waits import CounterModel, Event, Wait, WaitAccess, WaitAnalysis
 from loom.target.amdgpu.access import atomic_returns
 from loom.target.amdgpu.halves import halved_registers, units_by_halves, whole_register
 from loom.target.amdgpu.immediates import waitcnt_fields, waitcnt_value
+from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import (
     BranchTarget,
     Immediate,
@@ -55,6 +56,9 @@ _SINGLE_WAITS = {
 }
 
 _LDS_KINDS = frozenset(("lds", "flat"))
+
+_FILLED_LDS = 1 << 16
+"""No register: LDS that a load is filling. Every access of LDS and every barrier waits for it."""
 
 
 def waits_performed(instruction: MachineInstruction, generation: str) -> Mapping[str, int]:
@@ -123,7 +127,9 @@ def access_of(
     events: tuple[Event, ...] = ()
     if counters:
         written: tuple[int, ...] = ()
-        if _returns_data(instruction):
+        if fills_lds(instruction):
+            written = (_FILLED_LDS,)
+        elif _returns_data(instruction):
             written = tuple(u for u in writes if whole_register(u) < 1300)
         events = tuple(
             Event(
@@ -132,7 +138,20 @@ def access_of(
             for counter in counters
         )
     _ = wave_size
-    return WaitAccess((*reads, *writes), events, drains)
+    filled = (_FILLED_LDS,) if _sees_lds(row) else ()
+    return WaitAccess((*reads, *writes, *filled), events, drains)
+
+
+def fills_lds(instruction: MachineInstruction) -> bool:
+    """Whether it is a load whose data goes to LDS."""
+    memory = instruction.row.memory
+    return memory is not None and (memory.kind == "load_lds" or bool(instruction.modifiers.get("lds")))
+
+
+def _sees_lds(row: InstructionRow) -> bool:
+    if row.memory is None:
+        return row.mnemonic == "s_barrier" or row.mnemonic.startswith("s_barrier_signal")
+    return row.memory.space in _LDS_KINDS
 
 
 def _returns_data(instruction: MachineInstruction) -> bool:

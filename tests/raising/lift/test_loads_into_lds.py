@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import loom
 from loom.raising.lift import LiftOptions, lift
 from loom.target.amdgpu import code_object
@@ -39,6 +41,17 @@ amdhsa.kernels:
 """
 
 
+READ_BACK = """
+  v_lshlrev_b32 v2, 2, v0
+  LOAD
+  s_waitcnt vmcnt(0)
+  ds_read_b32 v1, v2
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v2, v1, s[8:9]
+  s_endpgm
+.amdhsa_kernel k"""
+
+
 def _compiled(module: loom.Module) -> code_object.CodeObject:
     return code_object.read(compile_module(module, CompileOptions(pipeline="none")).code_object)
 
@@ -68,3 +81,23 @@ def test_a_freed_schedule_keeps_each_load_behind_its_address() -> None:
     code = decode_program(_compiled(module), "k")
     order = [str(i).split()[0] for i in code.instructions() if "m0" in str(i) or str(i).endswith("lds")]
     assert order == ["s_mov_b32", "buffer_load_dword", "s_mov_b32", "buffer_load_dwordx3"]
+
+
+@pytest.mark.parametrize("relax", ["allocation", "schedule"])
+@pytest.mark.parametrize(
+    "load",
+    ["buffer_load_dword v2, s[8:11], s3 offen lds", "global_load_lds_dword v2, s[8:9]"],
+    ids=["buffer", "global"],
+)
+def test_what_was_loaded_is_waited_for_before_it_is_read(load: str, relax: str) -> None:
+    """A wave that reads LDS which its own load fills waits with vmcnt, and never reads before it loads."""
+    start = KERNEL.index("  buffer_load_dword off")
+    end = KERNEL.index(".amdhsa_kernel k") + len(".amdhsa_kernel k")
+    source = KERNEL[:start] + READ_BACK.replace("LOAD", load) + KERNEL[end:]
+    native = code_object.write(assemble(source, "k.s"))
+    module = loom.parse(loom.print_module(lift(native, "k", LiftOptions(relax=relax)).module))
+    code = [str(i) for i in decode_program(_compiled(module), "k").instructions()]
+    names = [text.split()[0] for text in code]
+    loaded, read = names.index(load.split()[0]), names.index("ds_read_b32")
+    assert loaded < read
+    assert any(text.startswith("s_waitcnt vmcnt(0)") for text in code[loaded:read]), code
