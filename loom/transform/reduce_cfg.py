@@ -103,14 +103,14 @@ def _back_edges(region: Region) -> set[tuple[Block, Block]]:
 
 def _loop_of(head: Block, back: set[tuple[Block, Block]]) -> list[Block]:
     """The blocks of a natural loop, its head first."""
-    body = [head]
+    body = {head: True}
     work = [source for source, target in back if target is head]
     while work:
         block = work.pop()
         if block not in body:
-            body.append(block)
+            body[block] = True
             work += block.predecessors
-    return body
+    return list(body)
 
 
 class _Reduction:
@@ -206,9 +206,13 @@ class _Reduction:
             back = _back_edges(self.region)
             if not back:
                 return
-            loops = [_loop_of(head, back) for head in {head for _, head in back}]
+            heads = {head for _, head in back}
             order = {b: i for i, b in enumerate(self.region.blocks)}
-            self._loop(min(loops, key=lambda body: (len(body), order[body[0]])))
+            loops = [_loop_of(head, back) for head in sorted(heads, key=order.__getitem__)]
+            # Those without another one inside share no block, so one does not disturb the next.
+            for body in loops:
+                if not any(block in heads for block in body[1:]):
+                    self._loop(body)
 
     def _loop(self, body: list[Block]) -> None:
         head = body[0]
