@@ -12,7 +12,7 @@ for level in O0 O2; do
 done
 build -mcpu=gfx1201 -O2 -o gfx1201.O2.hsaco src/coverage.cl
 build -mcpu=gfx942 -O2 -o gfx942.O2.hsaco src/coverage.cl
-for processor in gfx942 gfx1201; do
+for processor in gfx942 gfx950 gfx1201; do
   build -mcpu=$processor -O2 -o $processor-mma.O2.hsaco ../clang/src/mma.cl
 done
 build -mcpu=gfx1100 -O2 -o gfx1100-matrix.O2.hsaco src/matrix.cl

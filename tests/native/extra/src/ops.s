@@ -2909,12 +2909,14 @@ op_scalar_loads:
 	s_load_b256 s[4:11], s[0:1], 0x0
 	v_lshl_add_u32 v0, s2, 6, v0
 	v_lshlrev_b32 v1, 3, v0
-	v_mul_u32_u24 v8, 48, v0
+	v_mul_u32_u24 v8, 56, v0
 	s_waitcnt lgkmcnt(0)
 	global_load_b64 v[2:3], v1, s[4:5]
 	global_load_b64 v[4:5], v1, s[6:7]
 	global_load_b64 v[6:7], v1, s[8:9]
 	s_waitcnt vmcnt(0)
+	v_add3_u32 v10, v2, v4, v6
+	global_store_b32 v8, v10, s[10:11] offset:0
 	s_mov_b32 s36, s4
 	s_mov_b32 s37, s5
 	s_movk_i32 s38, 0x200
@@ -2923,7 +2925,7 @@ op_scalar_loads:
 	s_buffer_load_b32 s40, s[36:39], s33 offset:0x10
 	s_waitcnt lgkmcnt(0)
 	v_mov_b32 v10, s40
-	global_store_b32 v8, v10, s[10:11] offset:0
+	global_store_b32 v8, v10, s[10:11] offset:8
 	s_mov_b32 s36, s4
 	s_mov_b32 s37, s5
 	s_movk_i32 s38, 0x200
@@ -2931,7 +2933,7 @@ op_scalar_loads:
 	s_buffer_load_b64 s[40:41], s[36:39], 0x20
 	s_waitcnt lgkmcnt(0)
 	v_mov_b32 v10, s41
-	global_store_b32 v8, v10, s[10:11] offset:8
+	global_store_b32 v8, v10, s[10:11] offset:16
 	s_mov_b32 s36, s4
 	s_mov_b32 s37, s5
 	s_movk_i32 s38, 0x200
@@ -2939,7 +2941,7 @@ op_scalar_loads:
 	s_buffer_load_b128 s[40:43], s[36:39], 0x20
 	s_waitcnt lgkmcnt(0)
 	v_mov_b32 v10, s43
-	global_store_b32 v8, v10, s[10:11] offset:16
+	global_store_b32 v8, v10, s[10:11] offset:24
 	s_mov_b32 s36, s4
 	s_mov_b32 s37, s5
 	s_movk_i32 s38, 0x200
@@ -2947,18 +2949,18 @@ op_scalar_loads:
 	s_buffer_load_b256 s[40:47], s[36:39], 0x20
 	s_waitcnt lgkmcnt(0)
 	v_mov_b32 v10, s47
-	global_store_b32 v8, v10, s[10:11] offset:24
+	global_store_b32 v8, v10, s[10:11] offset:32
 	s_load_b512 s[36:51], s[4:5], 0x40
 	s_waitcnt lgkmcnt(0)
 	s_dcache_inv
 	s_gl1_inv
 	v_mov_b32 v10, s51
-	global_store_b32 v8, v10, s[10:11] offset:32
+	global_store_b32 v8, v10, s[10:11] offset:40
 	s_movk_i32 s33, 0x40
 	s_load_b32 s40, s[4:5], s33 offset:0x4
 	s_waitcnt lgkmcnt(0)
 	v_mov_b32 v10, s40
-	global_store_b32 v8, v10, s[10:11] offset:40
+	global_store_b32 v8, v10, s[10:11] offset:48
 	s_endpgm
 .Lop_scalar_loads_end:
 	.size op_scalar_loads, .Lop_scalar_loads_end-op_scalar_loads

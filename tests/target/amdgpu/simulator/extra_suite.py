@@ -325,4 +325,41 @@ CASES += [
     Case("extra/triton-matmul_bf16.hsaco", "matmul_bf16", matmul_bf16, (1, 3)),
     Case("extra/triton-sort_rows.hsaco", "sort_rows", sort_rows, (1, 3)),
 ]
+
+
+def mfma_lanes(per_lane: int, encode: Any, result: Any) -> Any:
+    """16 x 16 products of n blocks: lane l holds row (column) l mod 16 and ``per_lane`` consecutive k from per_lane (l div 16) on; the
+    result's rows are 4 (l div 16) + r, in double precision 4 r + l div 16."""
+
+    def make(n: int, rng: Any) -> Launch:
+        a, b = (rng.integers(-8, 8, (n, 16, 4 * per_lane)) for _ in range(2))
+        lane = np.arange(64)
+
+        def lanes(matrix: Any) -> Any:
+            picked = [[matrix[k, lane % 16, per_lane * (lane // 16) + j] for j in range(per_lane)] for k in range(n)]
+            return encode(np.ascontiguousarray(np.array(picked).transpose(0, 2, 1)))
+
+        total = sum(a[k] @ b[k].T for k in range(n))
+        rows = [4 * r + lane // 16 if result is f64 else 4 * (lane // 16) + r for r in range(4)]
+        want = np.stack([total[row, lane % 16] for row in rows], axis=1)
+        return Launch([lanes(a), lanes(b), np.zeros((64, 4), result), u32(n)], (1,), (64,), {2: want.astype(result)})
+
+    return make
+
+
+def _bf16(values: Any) -> Any:
+    return (values.astype(f32).view(u32) >> 16).astype(np.uint16)
+
+
+for _processor in ("gfx942", "gfx950"):
+    CASES += [
+        Case(f"extra/{_processor}-mma.O2.hsaco", "mfma_f32", mfma_lanes(1, lambda v: v.astype(f32), f32), (1, 3)),
+        Case(f"extra/{_processor}-mma.O2.hsaco", "mfma_f64", mfma_lanes(1, lambda v: v.astype(f64), f64), (1, 3)),
+        Case(f"extra/{_processor}-mma.O2.hsaco", "mfma_bf16", mfma_lanes(4, _bf16, f32), (1, 3)),
+        Case(f"extra/{_processor}-mma.O2.hsaco", "mfma_i8", mfma_lanes(8, lambda v: v.astype(np.int8), i32), (1, 3)),
+    ]
+CASES += [
+    Case("extra/gfx950-mma.O2.hsaco", "mfma_f16_32x32", mfma(32), (1, 3)),
+    Case("extra/gfx950-mma.O2.hsaco", "mfma_f16_16x16", mfma(16), (1, 3)),
+]
 CASES += op_suite.CASES

@@ -1,7 +1,12 @@
-"""Deleting and weakening waits in a code object's bytes, and what the simulator says about the result."""
+"""Deleting and weakening waits and no-ops, and what the simulator says about the result.
+
+:func:`judge` changes a code object's bytes and runs it. :func:`removals` changes the decoded code and asks the checks of the final
+code, which is fast enough for every kernel; what these find at an instruction that the case executes is a fault there.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +14,14 @@ import numpy as np
 
 from loom.device.amdgpu_sim import SimulatorDevice
 from loom.device.protocol import Faulted
+from loom.target.amdgpu.access import reads_and_writes
+from loom.target.amdgpu.instruction import InstructionRow
+from loom.target.amdgpu.machine import BranchTarget, Immediate, MachineInstruction
+from loom.target.amdgpu.simulator.hazard_check import hazard_faults
+from loom.target.amdgpu.simulator.static_check import StaticChecker
+from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks
+from loom.target.amdgpu.tables import find_row
+from loom.target.amdgpu.waits import MODELS, counters_raised, waits_performed
 from tests.target.amdgpu.simulator.native_suite import NATIVE, Case, run
 
 S_NOP = 0xBF800000
@@ -113,3 +126,156 @@ def judge(device: SimulatorDevice, case: Case, data: bytes, text_at: int, mutant
         if not same:
             return Verdict(mutant, "wrong")
     return Verdict(mutant, "silent")
+
+
+WAITS, NOPS, HAZARDS = "wait", "no-op", "hazard wait"
+_NAMED = {
+    "s_waitcnt_depctr": HAZARDS,
+    "s_wait_alu": HAZARDS,
+    "s_nop": NOPS,
+    "v_nop": NOPS,
+}
+
+
+@dataclass(frozen=True)
+class Removal:
+    """An instruction that only waits, taken out of a kernel: its number in the code, its kind, what then happens.
+
+    ``outcome``: the kind of fault that the checks of the final code find at an instruction that the case executes, or ``silent``.
+    """
+
+    number: int
+    kind: str
+    text: str
+    outcome: str
+
+
+def kind_of(instruction: MachineInstruction) -> str | None:
+    """What an instruction is for, if it only waits."""
+    name = instruction.row.mnemonic
+    if name in _NAMED:
+        return _NAMED[name]
+    if name.startswith(("s_waitcnt", "s_wait_")) and name not in ("s_wait_event", "s_wait_idle"):
+        return WAITS
+    return None
+
+
+def removals(device: SimulatorDevice, case: Case, kinds: tuple[str, ...] = (WAITS, NOPS, HAZARDS)) -> list[Removal]:
+    """Take each instruction that only waits, and that the case executes, out in turn."""
+    from tests.target.amdgpu.simulator.reach import executed
+
+    handle = device.load((NATIVE / case.file).read_bytes()).handle
+    kernel = handle.kernel(case.kernel)
+    code = kernel.code
+    done = {instruction.pc for instruction, _ in executed(case, device)}
+    found = []
+    for number, instruction in enumerate(code):
+        kind = kind_of(instruction)
+        if kind not in kinds or instruction.pc not in done:
+            continue
+        for changed in _without(code, number):
+            faults = static_faults(handle, kernel, changed)
+            reached = [fault.kind for at, fault in sorted(faults.items()) if changed[at].pc in done]
+            found.append(Removal(number, kind, str(instruction), reached[0] if reached else "silent"))
+    return found
+
+
+def _without(code: Sequence[MachineInstruction], number: int) -> Iterator[list[MachineInstruction]]:
+    """The code without an instruction; a no-op of several wait states also with one less."""
+    instruction = code[number]
+    nothing = MachineInstruction(_row("s_nop", instruction), None, (Immediate(0),), {}, pc=instruction.pc, size=4)
+    if instruction.row.mnemonic != "s_nop":
+        # A wait is itself a wait state, so that another takes its place.
+        yield [*code[:number], nothing, *code[number + 1 :]]
+        return
+    value = instruction.operands[0].value  # type: ignore[union-attr]
+    if value:
+        less = MachineInstruction(instruction.row, instruction.form, (Immediate(value - 1),), {}, pc=instruction.pc, size=4)
+        yield [*code[:number], less, *code[number + 1 :]]
+    yield [*code[:number], *code[number + 1 :]]
+
+
+def _row(name: str, like: MachineInstruction) -> InstructionRow:
+    row = find_row(like.row.generation, name)
+    assert row is not None
+    return row
+
+
+def static_faults(handle: Any, kernel: Any, code: list[MachineInstruction]) -> dict[int, StaticFault]:
+    """Everything that the checks of the final code find, by instruction number."""
+    loaded = handle.object
+    faults = dict(hazard_faults(code, kernel.entries, loaded.processor.name, kernel.entry.wave, loaded.compiler))
+    blocks = split_blocks(code, kernel.entries)
+    faults.update(StaticChecker(code, blocks, handle.generation, kernel.entries).run())
+    return faults
+
+
+def excused(code: Sequence[MachineInstruction], number: int, generation: str) -> bool:
+    """Whether a wait covers nothing that matters: no path leads to it from an instruction that raises one of its counters, other than
+    stores to scratch, stores that no barrier follows, and loads that another wait covers before their result is used.
+
+    Control flow is followed backwards over branches, to the beginning of the function.
+    """
+    at = {instruction.pc: n for n, instruction in enumerate(code)}
+    before: dict[int, list[int]] = {n: [] for n in range(len(code))}
+    for n, instruction in enumerate(code):
+        target = next((o.offset for o in instruction.operands if isinstance(o, BranchTarget)), None)
+        if target is not None and target in at and instruction.row.mnemonic != "s_call_b64":
+            before[at[target]].append(n)
+        falls = instruction.row.mnemonic not in ("s_branch", "s_endpgm", "s_setpc_b64", "s_code_end")
+        if falls and n + 1 < len(code) and code[n + 1].pc == instruction.pc + instruction.size:
+            before[n + 1].append(n)
+    ahead = _reached(number, before)
+    alone = not any(code[n].row.mnemonic.startswith("s_barrier") for n in ahead)
+    limits = MODELS[generation].maximum
+    names = {c for c, v in waits_performed(code[number], generation).items() if v < limits.get(c, 0)}
+    work = [(n, frozenset(names)) for n in before[number]]
+    seen: set[tuple[int, frozenset[str]]] = set()
+    while work:
+        n, wanted = work.pop()
+        if (n, wanted) in seen:
+            continue
+        seen.add((n, wanted))
+        instruction = code[n]
+        done = waits_performed(instruction, generation)
+        wanted = wanted - {c for c in wanted if done.get(c) == 0}
+        raised = wanted & frozenset(counters_raised(instruction))
+        memory = instruction.row.memory
+        stores = memory is not None and memory.kind in ("store", "atomic", "cache")
+        own = memory is not None and (alone or memory.space == "scratch")
+        if raised and not (stores and own) and not _covered_later(code, number, instruction, raised, generation):
+            return False
+        if wanted:
+            work += [(p, wanted) for p in before[n]]
+    return True
+
+
+def _reached(number: int, before: dict[int, list[int]]) -> set[int]:
+    """Instructions that control may come to from one, given which may come before each."""
+    after: dict[int, list[int]] = {}
+    for n, earlier in before.items():
+        for m in earlier:
+            after.setdefault(m, []).append(n)
+    found: set[int] = set()
+    work = [number]
+    while work:
+        for n in after.get(work.pop(), ()):
+            if n not in found:
+                found.add(n)
+                work.append(n)
+    return found
+
+
+def _covered_later(
+    code: Sequence[MachineInstruction], number: int, load: MachineInstruction, counters: frozenset[str], generation: str
+) -> bool:
+    """Whether, straight ahead of a wait, another one for zero comes before anything touches a load's result."""
+    _, results = reads_and_writes(load)
+    for instruction in code[number + 1 :]:
+        waits = waits_performed(instruction, generation)
+        if any(waits.get(counter) == 0 for counter in counters):
+            return True
+        reads, writes = reads_and_writes(instruction)
+        if instruction.row.issue_class == "branch" or set(results) & {*reads, *writes}:
+            return False
+    return False

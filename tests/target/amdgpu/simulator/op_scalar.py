@@ -188,7 +188,7 @@ def _exec_op(name: str, define: Define, saves: bool) -> Op:
 
 EXECUTION = [_exec_op(n, f, True) for n, f in _EXEC.items()] + [_exec_op(n, f, False) for n, f in _WRITE_EXEC.items()]
 
-LOADS = [
+LOADS = [Op("v_add3_u32 v10, v2, v4, v6", ((10, u32, lambda x, y, z: view(x, u32) + view(y, u32) + view(z, u32)),))] + [
     Op(
         "s_mov_b32 s36, s4; s_mov_b32 s37, s5; s_movk_i32 s38, 0x200; s_mov_b32 s39, 0x31016000; "
         f"s_buffer_load_b{32 * n} s[40:{39 + n}], s[36:39], 0x20; s_waitcnt lgkmcnt(0); v_mov_b32 v10, s{39 + n}"
