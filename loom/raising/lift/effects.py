@@ -21,7 +21,10 @@ from loom.target.amdgpu.machine import MachineInstruction, Register
 #: Source words that read state: ``src_vccz`` reads VCC.
 _STATE_WORDS = {"vccz": VCC, "execz": EXEC}
 
-_SIXTEEN_BIT = frozenset(("f16", "bf16", "i16", "u16", "b16"))
+_PART_OF_A_WORD = frozenset(
+    ("f16", "bf16", "i16", "u16", "b16", "v2i8", "v2u8", "fp8", "bf8", "v2fp8", "v2bf8", "v2fp4")
+)
+"""Types of results that fill one part of a register, which the row does not name as a source."""
 
 
 class Access:
@@ -168,7 +171,7 @@ class EffectAnalyzer:
                 def_mask |= mask
                 explicit_def |= mask
                 if unit >= VGPR:
-                    if keeps or operand.half is not None or slot.type in _SIXTEEN_BIT:
+                    if keeps or operand.half is not None or slot.type in _PART_OF_A_WORD:
                         effects.kept.append(access)
                     effects.vector_defs.append(access)
         if instruction.modifiers.get("lds"):
@@ -205,4 +208,7 @@ def _keeps_old(instruction: MachineInstruction, form: str) -> bool:
     if form == "sdwa":
         return True
     mnemonic = instruction.row.mnemonic
+    if mnemonic.startswith(("v_permlane16_", "v_permlanex16_")) and "swap" not in mnemonic:
+        # Unless op_sel says what an absent source lane gives: its old value (bit 0) or zero (bit 1).
+        return not instruction.modifiers.get("op_sel", 0) & 3
     return "_d16" in mnemonic or mnemonic == "v_writelane_b32"
