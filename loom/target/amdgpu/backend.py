@@ -10,9 +10,8 @@ from loom.low.code import OP, Instruction, LowCode, Ref
 from loom.low.interface import FileOf, ScheduleLimits
 from loom.target.amdgpu.dual_issue import WINDOW
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
-from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits
+from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_named, row_traits
 from loom.target.amdgpu.processors import Processor
-from loom.target.amdgpu.tables import find_row
 
 VCC_LOCATION = 106
 """VCC as the last pair of the scalar file: the same source codes, so that lane masks can be given VCC."""
@@ -91,7 +90,7 @@ class AmdgpuTarget:
         self, mnemonic: str, defs: list[Ref], uses: list[Ref], fixed: dict[str, Operand], **modifiers: int
     ) -> Instruction:
         """An instruction of a row: ``fixed`` slots hold constants, the others take ``defs`` and ``uses`` in order."""
-        row = find_row(self.generation, mnemonic)
+        row = row_named(self.generation, mnemonic)
         if row is None:
             raise error(f"{self.processor.name} has no instruction {mnemonic}", "BACKEND/004")
         slots: list[Operand | RegisterSlot] = []

@@ -33,9 +33,8 @@ from loom.target.amdgpu.descriptor_set.resolution import Resolved, resolve
 from loom.target.amdgpu.dual_issue import keep_pair
 from loom.target.amdgpu.foreign_abi import foreign_kernarg, foreign_storage
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
-from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits
+from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_named, row_traits
 from loom.target.amdgpu.peephole import ACCUMULATING
-from loom.target.amdgpu.tables import find_row
 from loom.transform.rejection import rejection
 
 STATE_CLASSES = {
@@ -100,6 +99,7 @@ class CodeBuilder:
         self._scopes: list[list[int]] = []
         self._locked = 0
         self._limited = 0
+        self._accumulating: list[tuple[Instruction, int]] = []
 
     # Kernel
 
@@ -147,6 +147,7 @@ class CodeBuilder:
         self.code.link()
         if not self.fixed:
             self.code.drop_unreachable()
+            self._tie_accumulators()
         return BuiltKernel(
             self.code,
             kernarg,
@@ -157,6 +158,18 @@ class CodeBuilder:
             self.added_abi,
             self.exec_written,
         )
+
+    def _tie_accumulators(self) -> None:
+        """Let matrix operations write their accumulator, where nothing else reads it; others get registers apart."""
+        if not self._accumulating:
+            return
+        uses: dict[int, int] = {}
+        for instruction in self.code.instructions():
+            for register, _, _ in instruction.uses:
+                uses[register.index] = uses.get(register.index, 0) + 1
+        for made, index in self._accumulating:
+            if uses.get(made.uses[index][0].index, 0) == 1:
+                made.ties = ((0, index),)
 
     def _register(self, value: Value) -> VirtualRegister:
         """The register of a value, made on first sight."""
@@ -213,7 +226,7 @@ class CodeBuilder:
         **modifiers: int,
     ) -> Instruction:
         """An instruction of a table row: ``operands`` fill slots by name, the rest takes defs and uses in order."""
-        row = find_row(self.generation, mnemonic)
+        row = row_named(self.generation, mnemonic)
         if row is None:
             raise error(
                 f"{self.processor} has no instruction {mnemonic}",
@@ -628,7 +641,7 @@ class CodeBuilder:
                 if made.traits.early_clobber:
                     # The result is written before all sources are read: it may be the accumulator itself, or apart
                     # from every source.
-                    made.ties = ((0, addend.index),)
+                    self._accumulating.append((made, addend.index))
                 else:
                     made.preferred_ties = ((0, addend.index),)
         if row.mnemonic in ACCUMULATING and not made.payload.modifiers:

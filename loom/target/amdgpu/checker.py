@@ -707,7 +707,7 @@ def check_pairs(
         numbers: dict[object, int] = {}
         states = []
         for version in (old, new):
-            state, effects = _symbolic(version, numbers)
+            state, effects = _symbolic(version, numbers, spare)
             kept = {place: value for place, value in state.items() if place[0] != "vgpr" or place[1] not in spare}
             states.append((kept, effects))
         if states[0] != states[1]:
@@ -718,7 +718,9 @@ def check_pairs(
 _SYMMETRIC = frozenset(("fmac_f32", "fmac_f16", "mul_f32", "add_f32", "max_f32", "min_f32", "add_nc_u32", "and_b32"))
 
 
-def _symbolic(block: list[MachineInstruction], numbers: dict[object, int]) -> tuple[dict[Place, object], list[object]]:
+def _symbolic(
+    block: list[MachineInstruction], numbers: dict[object, int], spare: Set[int]
+) -> tuple[dict[Place, object], list[object]]:
     state: dict[Place, object] = {}
     effects: list[object] = []
 
@@ -731,6 +733,11 @@ def _symbolic(block: list[MachineInstruction], numbers: dict[object, int]) -> tu
         return operand
 
     for instruction in block:
+        target = instruction.operands[0] if instruction.row.mnemonic == "v_mov_b32" else None
+        if isinstance(target, Register) and target.bank == "vgpr" and target.index in spare:
+            # A copy aside, for the instructions right behind it under the same EXEC: another name of the value.
+            [state[target.bank, target.index]] = read(instruction.operands[1])  # type: ignore[misc]
+            continue
         halves = [instruction] if instruction.y is None else [instruction, instruction.y]
         results: list[tuple[Register, object]] = []
         for half in halves:

@@ -42,6 +42,9 @@ INVERSE = {
 }
 
 
+_VECTOR_MOVES = {"vgpr": "v_mov_b32", "agpr": "v_accvgpr_mov_b32"}
+"""Moves within a file of vector registers."""
+
 WRITTEN_JUMPS = ("s_swappc_b64", "s_setpc_b64")
 """Calls and returns that a lifted kernel writes out; the branch behind them only says where they go."""
 
@@ -276,12 +279,12 @@ class Emitter:
                         self.target.generation, "s_mov_b32", (_scalar(move.target, 1), _scalar(move.source, 1))
                     )
                 )
-            elif move.file == "vgpr":
+            elif move.file in _VECTOR_MOVES:
                 vector.append(
                     machine_instruction(
                         self.target.generation,
-                        "v_mov_b32",
-                        (Register("vgpr", move.target), Register("vgpr", move.source)),
+                        _VECTOR_MOVES[move.file],
+                        (Register(move.file, move.target), Register(move.file, move.source)),
                     )
                 )
             else:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 from loom.low.code import Ref, Traits
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import MachineInstruction, Operand, Register
+from loom.target.amdgpu.tables import find_row, rows
 
 DEFINITION = 0
 USE = 1
@@ -64,6 +66,15 @@ class Operation:
                 operands.append(entry)
         y = None if self.y is None else self.y.machine(defs, uses, place)
         return MachineInstruction(self.row, self.form, tuple(operands), dict(self.modifiers), self.raw, y=y)
+
+
+@cache
+def row_named(generation: str, mnemonic: str) -> InstructionRow | None:
+    """The row of an instruction that the backend makes itself, by gfx11's name for it; ``None`` if there is none."""
+    found = find_row(generation, mnemonic)
+    if found is None:
+        found = next((row for row in rows(generation) if row.semantic == mnemonic), None)
+    return found
 
 
 VECTOR_CLASSES = frozenset(("valu", "trans", "matrix", "dual"))

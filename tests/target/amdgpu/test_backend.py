@@ -10,10 +10,15 @@ import pytest
 
 import loom
 from loom.diagnostics import LoomError
+from loom.low.code import OP, Instruction
+from loom.target.amdgpu.assembler import parse_instruction
 from loom.target.amdgpu.backend import CONSTRAINED_REACH
+from loom.target.amdgpu.checker import check_pairs
 from loom.target.amdgpu.compile import DEFAULT_TARGET
+from loom.target.amdgpu.dual_issue import separate_pairs
 from loom.target.amdgpu.encoder import encode
 from loom.target.amdgpu.kernel import KernelBackend
+from loom.target.amdgpu.machine import MachineBlock, MachineProgram
 from loom.target.amdgpu.processors import processor
 from loom.transform.selection import target_of_record
 
@@ -349,7 +354,7 @@ def test_a_recursive_helper_is_refused() -> None:
     assert caught.value.diagnostics[0].code == "INLINE/001"
 
 
-def on_simulator(text: str, buffer: list[int], values: list[int]) -> list[int]:
+def on_simulator(text: str, buffer: list[int], values: list[int], lanes: int = 32) -> list[int]:
     """Run a kernel of one work-group on one buffer of 32-bit words and scalar arguments."""
     from loom.device.protocol import Completed
     from loom.device.registry import open_device
@@ -363,7 +368,7 @@ def on_simulator(text: str, buffer: list[int], values: list[int]) -> list[int]:
         device.write(held, struct.pack(f"<{len(buffer)}i", *buffer))
         kernarg = held.address.to_bytes(8, "little") + struct.pack(f"<{len(values)}i", *values)
         outcome = device.launch(
-            executable, "k", (1, 1, 1), (32, 1, 1), kernarg.ljust(made.resources.kernarg.size, b"\0")
+            executable, "k", (1, 1, 1), (lanes, 1, 1), kernarg.ljust(made.resources.kernarg.size, b"\0")
         )
         assert isinstance(outcome, Completed), outcome
         return list(struct.unpack(f"<{len(buffer)}i", device.read(held)))
@@ -544,3 +549,96 @@ def test_a_constrained_helper_brings_its_limits_along() -> None:
     for mode, expected in (("", ["global_load_b64"]), ("schedule(constrained) ", ["global_load_b32"] * 2)):
         made = backend(kernel(body) + helper.replace("MODE", mode)).program.instructions()
         assert [i.row.mnemonic for i in made if i.row.mnemonic.startswith("global_load")] == expected
+
+
+def test_an_accumulator_that_several_products_start_from_is_not_copied() -> None:
+    """The results lie apart from it, and each is the accumulator of the next product."""
+    a, acc = "reg<amdgpu.vgpr x8>", "reg<amdgpu.vgpr x8>"
+    zeros = "".join(f"  %z{n} = low.op<amdgpu.v_mov_b32>() {{src0 = 0}} : () -> {V}\n" for n in range(8))
+    joined = f"  %z = low.concat({', '.join(f'%z{n}' for n in range(8))}) : ({', '.join([V] * 8)}) -> {acc}\n"
+    load = f"  %q{{0}} = low.op<amdgpu.global_load_b128>(%id, %src) {{{{offset = {{1}}}}}} : ({V}, reg<amdgpu.sgpr x2>) -> reg<amdgpu.vgpr x4>\n"
+    loads = "".join(load.format(n, 16 * n) for n in range(2))
+    factor = f"  %a = low.concat(%q0, %q1) : (reg<amdgpu.vgpr x4>, reg<amdgpu.vgpr x4>) -> {a}\n"
+    product = f"  %{{0}} = low.op<amdgpu.v_wmma_f32_16x16x16_f16>(%a, %a, %{{1}}) : ({a}, {a}, {acc}) -> {acc}\n"
+    products = "".join(product.format(*pair) for pair in (("d0", "z"), ("d1", "z"), ("e0", "d0"), ("e1", "d1")))
+    stores = "".join(
+        f"  %s{n} = low.slice %e{n}[0] : {acc} -> {V}\n"
+        f"  low.op<amdgpu.global_store_b32>(%id, %s{n}, %src) {{offset = {64 * n}}} : ({V}, {V}, reg<amdgpu.sgpr x2>)\n"
+        for n in range(2)
+    )
+    made = backend(kernel(HEAD + zeros + joined + loads + factor + products + stores))
+    assert made.added["copies"] == 0
+    written = [str(i.operands[0]) for i in made.program.instructions() if i.row.mnemonic.startswith("v_wmma")]
+    assert len(written) == 4 and len(set(written)) == 2
+
+
+def test_halves_that_read_each_other_s_result_are_issued_over_a_spare_register() -> None:
+    """Two moves that exchange v0 and v2, which are no pair since both are even."""
+    pair = parse_instruction("v_dual_mov_b32 v0, v2 :: v_dual_mov_b32 v2, v0", DEFAULT_TARGET, wave_size=32)
+    block = MachineBlock("entry", [pair])
+    program = MachineProgram("k", DEFAULT_TARGET, 32, [block])
+    origins = {id(pair): Instruction(OP, None)}
+    assert separate_pairs(program, "gfx11", origins, lambda low: 7) == (1, {7})
+    assert [str(i).replace("_e32", "") for i in block.instructions] == [
+        "v_mov_b32 v7, v0",
+        "v_mov_b32 v0, v2",
+        "v_mov_b32 v2, v7",
+    ]
+    assert check_pairs([[pair]], [block.instructions], {7}) == []
+    assert check_pairs([[pair]], [block.instructions[1:]], {7}) != []
+
+
+def gfx942(body: str) -> str:
+    """A kernel of 64 lanes around a body, for gfx942."""
+    text = kernel(body, processor_name="gfx942").replace("amdgpu.rdna3.core", "amdgpu.cdna3.core")
+    return text.replace("workgroup_size(32, 1, 1)", "workgroup_size(64, 1, 1)")
+
+
+def test_accumulation_registers_are_allocated_copied_and_kept_apart_in_time() -> None:
+    """All factors are 1, so each element of a product is 4 more than its addend, the number of the lane."""
+    a = "reg<amdgpu.agpr>"
+    product = (
+        f"  %{{0}} = low.op<amdgpu.v_mfma_f32_16x16x4_f32>(%one, %one, %c) : ({V}, {V}, {a[:-1]} x4>) -> {a[:-1]} x4>\n"
+    )
+    body = (
+        HEAD
+        + f"  %one = low.op<amdgpu.v_mov_b32>() {{src0 = 1.0}} : () -> {V}\n"
+        + f"  %f = low.op<amdgpu.v_cvt_f32_u32>(%id) : ({V}) -> {V}\n"
+        + f"  %z = low.op<amdgpu.v_accvgpr_write_b32>(%f) : ({V}) -> {a}\n"
+        + f"  %c = low.concat(%z, %z, %z, %z) : ({a}, {a}, {a}, {a}) -> {a[:-1]} x4>\n"
+        + product.format("d")
+        + product.format("e")
+        + f"  %d3 = low.slice %d[3] : {a[:-1]} x4> -> {a}\n  %e1 = low.slice %e[1] : {a[:-1]} x4> -> {a}\n"
+        + f"  %p = low.op<amdgpu.v_accvgpr_read_b32>(%d3) : ({a}) -> {V}\n"
+        + f"  %q = low.op<amdgpu.v_accvgpr_read_b32>(%e1) : ({a}) -> {V}\n"
+        + f"  %s = low.op<amdgpu.v_add_f32>(%p, %q) : ({V}, {V}) -> {V}\n"
+        + f"  %u = low.op<amdgpu.v_cvt_u32_f32>(%s) : ({V}) -> {V}\n"
+        + f"  %at = low.op<amdgpu.v_lshlrev_b32>(%id) {{src0 = 2}} : ({V}) -> {V}\n"
+        + f"  low.op<amdgpu.global_store_dword>(%at, %u, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)\n"
+    )
+    made = backend(gfx942(body))
+    assert made.resources.agprs == 8 and made.added["copies"] == 3 and made.added["hazards"] > 0
+    assert on_simulator(gfx942(body), [0] * 64, [], 64) == [2 * (lane + 4) for lane in range(64)]
+
+
+def test_vector_registers_spill_on_gfx942_too() -> None:
+    count = 300
+    lines = [HEAD + f"  %at = low.op<amdgpu.v_lshlrev_b32>(%id) {{src0 = 2}} : ({V}) -> {V}"]
+    lines += [f"  %v{n} = low.op<amdgpu.v_mad_u32_u24>(%id, %id, %id) {{}} : ({V}, {V}, {V}) -> {V}" for n in range(1)]
+    lines += [f"  %v{n} = low.op<amdgpu.v_add_u32>(%v{n - 1}, %id) : ({V}, {V}) -> {V}" for n in range(1, count)]
+    total = "%v0"
+    for n in range(count - 1, 0, -1):
+        lines.append(f"  %t{n} = low.op<amdgpu.v_xor_b32>(%v{n}, {total}) : ({V}, {V}) -> {V}")
+        total = f"%t{n}"
+    lines.append(f"  low.op<amdgpu.global_store_dword>(%at, {total}, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)\n")
+    text = gfx942("\n".join(lines)).replace("low.kernel.def ", "low.kernel.def schedule(locked) ")
+    made = backend(text)
+    assert made.resources.vgpr_spills > 0 and made.added["reloads"] > 0
+
+    def expected(lane: int) -> int:
+        result = 0
+        for n in range(count):
+            result ^= lane * lane + lane + n * lane
+        return result
+
+    assert on_simulator(text, [0] * 64, [], 64) == [expected(lane) for lane in range(64)]
