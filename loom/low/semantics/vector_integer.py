@@ -277,15 +277,18 @@ def _carry(c: Context, op: str, a: Expr, b: Expr, carry: Expr | None, exec_mask:
 
 
 def _multiply_wide(c: Context, a: Expr, b: Expr, d: Expr, exec_mask: Expr, signed: bool) -> tuple[Expr, Expr]:
+    """Product plus ``d``, and bit 64 of the exact sum: a carry, for signed numbers its sign (pseudo-code of the ISAs)."""
     extend = sext if signed else zext
     product = extend(a, "i64") * extend(b, "i64")
     total = product + d
-    overflow = icmp("slt", (total ^ product) & (total ^ d), 0) if signed else icmp("ult", total, product)
+    wrapped = (total ^ product) & (total ^ d)
+    overflow = icmp("slt", wrapped, 0) if signed else icmp("ult", total, product)
+    carry = icmp("slt", total ^ wrapped, 0) if signed else overflow
     if c.modifier("clamp"):
         top = const("i64", (1 << 63) - 1)
         limit = select(icmp("slt", d, 0), const("i64", -(1 << 63)), top) if signed else const("i64", -1)
         total = select(overflow, limit, total)
-    return total, ballot(overflow, c.wave) & exec_mask
+    return total, ballot(carry, c.wave) & exec_mask
 
 
 def _declare_selection() -> None:
