@@ -277,7 +277,7 @@ def _carry(c: Context, op: str, a: Expr, b: Expr, carry: Expr | None, exec_mask:
 
 
 def _multiply_wide(c: Context, a: Expr, b: Expr, d: Expr, exec_mask: Expr, signed: bool) -> tuple[Expr, Expr]:
-    """Product plus ``d``, and bit 64 of the exact sum: a carry, for signed numbers its sign (pseudo-code of the ISAs)."""
+    """Product plus ``d``, and bit 64 of the exact sum: a carry, or the sign of signed numbers (ISAs' pseudo-code)."""
     extend = sext if signed else zext
     product = extend(a, "i64") * extend(b, "i64")
     total = product + d
