@@ -43,3 +43,14 @@ def starting_blocks(code: Sequence[MachineInstruction], blocks: Sequence[tuple[i
     """Blocks where control arrives from a jump through a register or from outside: the kernel's first, functions, and
     what stands behind calls. Nothing is known to be under way there."""
     return [n for n, (first, _) in enumerate(blocks) if not first or code[first - 1].row.mnemonic in _JUMPS]
+
+
+def instructions_before(blocks: Sequence[tuple[int, int]], successors: Sequence[Sequence[int]]) -> list[list[int]]:
+    """For each instruction those that control may come from, given the blocks and their successors."""
+    before: list[list[int]] = [[] for _ in range(blocks[-1][1])]
+    for (first, last), following in zip(blocks, successors, strict=True):
+        for number in range(first + 1, last):
+            before[number].append(number - 1)
+        for block in following:
+            before[blocks[block][0]].append(last - 1)
+    return before

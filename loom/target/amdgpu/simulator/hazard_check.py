@@ -8,9 +8,9 @@ from loom.target.amdgpu.hazards import HazardScan
 from loom.target.amdgpu.machine import MachineBlock, MachineInstruction, MachineProgram
 from loom.target.amdgpu.processors import processor
 from loom.target.amdgpu.scalar_reads import scalar_read_waits
-from loom.target.amdgpu.simulator.flow import block_successors, starting_blocks
+from loom.target.amdgpu.simulator.flow import block_successors, instructions_before, starting_blocks
 from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
-from loom.target.amdgpu.simulator.hazards_rdna import missing_waits, unguarded_messages
+from loom.target.amdgpu.simulator.hazards_rdna import forwards_partially, missing_waits, unguarded_messages
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks, target_of
 
 CERTAIN = frozenset(("valu_trans_use", "valu_partial_forwarding", "wmma"))
@@ -49,12 +49,15 @@ def hazard_faults(
     missing = missing_waits(code, blocks, successors, starting_blocks(code, blocks), masked)
     missing |= unguarded_messages(code)
     found = {number: StaticFault("missing_nop", what) for number, what in missing.items()}
+    before = instructions_before(blocks, successors)
     labels = {code[first].pc: f"b{code[first].pc:x}" for first, _ in blocks}
     program = MachineProgram(
         "kernel", processor_name, wave, [_block(code, first, last, labels) for first, last in blocks]
     )
     for number, hazard in enumerate(h for hazards in HazardScan(program, generation).run() for h in hazards):
-        if hazard is not None and hazard.name in CERTAIN:
+        if hazard is None or hazard.name not in CERTAIN:
+            continue
+        if hazard.name != "valu_partial_forwarding" or forwards_partially(code, number, before):
             found[number] = _missing(hazard.name, hazard.fix)
     if generation == "gfx12" and "valu_read_sgpr" not in unknown:
         called = [n for n, (first, _) in enumerate(blocks) if code[first].pc in tuple(entries)[1:]]

@@ -16,13 +16,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loom.target.amdgpu.access import SGPR, TTMP, reads_and_writes, units_of
+from loom.target.amdgpu.access import EXEC_UNITS, SGPR, TTMP, reads_and_writes, units_of
 from loom.target.amdgpu.machine import Immediate, MachineInstruction, Register
 from loom.target.amdgpu.operation import VECTOR_CLASSES
 
 _VCC = frozenset((SGPR + 106, SGPR + 107))
 _FIELDS = {"va_sdst": 0x0E00, "va_vcc": 0x0002, "sa_sdst": 0x0001}
 """Bits of ``s_waitcnt_depctr`` that are zero where it waits."""
+_VECTOR_RESULTS = 0xF000
 _MASK_READERS = ("v_cndmask", "v_add_co_ci", "v_sub_co_ci", "v_subrev_co_ci", "v_div_fmas")
 _DEALLOC_VGPRS = 3
 _PERMUTATIONS = ("v_permlane16_", "v_permlanex16_", "v_permlane64_")
@@ -57,8 +58,12 @@ def _masks_read(instruction: MachineInstruction) -> frozenset[int]:
     return frozenset(found)
 
 
+def _immediate(instruction: MachineInstruction) -> int:
+    return next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0xFFFF)
+
+
 def _waited_fields(instruction: MachineInstruction) -> frozenset[str]:
-    value = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0xFFFF)
+    value = _immediate(instruction)
     return frozenset(name for name, mask in _FIELDS.items() if value & mask == 0)
 
 
@@ -93,6 +98,68 @@ def step(state: MaskState, instruction: MachineInstruction, masked: bool) -> tup
         (unit, ("va_vcc" if unit in _VCC else "va_sdst") if vector else "sa_sdst") for unit in fresh
     )
     return MaskState((state.masks - changed) | _masks_read(instruction), written, compared), missing
+
+
+FORWARD_DISTANCE = 4
+"""Vector instructions between the writer behind the EXEC write and the reader, at most."""
+FORWARD_SPAN = 2
+"""Vector instructions between the two writers, at most."""
+
+
+def forwards_partially(code: Sequence[MachineInstruction], number: int, before: Sequence[Sequence[int]]) -> bool:
+    """Whether on one path an instruction reads results from both sides of a scalar write of EXEC, close together.
+
+    The scan that inserts waits merges paths, and so may take one result from one path and the other from another.
+
+    Args:
+        code: The kernel.
+        number: The instruction.
+        before: For each instruction those that may come right before it.
+    """
+    instruction = code[number]
+    sources = {
+        frozenset(units_of(operand))
+        for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True)
+        if slot.is_use and isinstance(operand, Register) and operand.bank == "vgpr"
+    }
+    if len(sources) < 2:
+        return False
+    start: tuple[int, frozenset[tuple[frozenset[int], int]], int | None] = (0, frozenset(), None)
+    work = [(n, *start) for n in before[number]]
+    seen = set(work)
+    while work:
+        at, passed, written, execs = work.pop()
+        earlier = code[at]
+        row = earlier.row
+        vector = row.issue_class in VECTOR_CLASSES
+        if row.memory is not None and row.memory.space != "constant":
+            continue
+        if row.mnemonic == "s_waitcnt_depctr" and _immediate(earlier) & _VECTOR_RESULTS == 0:
+            continue
+        writes = frozenset(reads_and_writes(earlier)[1])
+        if vector:
+            known = {source for source, _ in written}
+            written |= {(source, passed) for source in sources if source not in known and source & writes}
+        elif row.issue_class == "salu" and execs is None and written and writes & EXEC_UNITS:
+            execs = passed
+        if execs is not None:
+            behind = min((p for _, p in written if p < execs), default=None)
+            front = min((p for _, p in written if p >= execs), default=None)
+            if behind is None or behind > FORWARD_DISTANCE or execs - behind - 1 > FORWARD_SPAN:
+                continue
+            if front is not None:
+                if front - behind - 1 <= FORWARD_SPAN:
+                    return True
+                continue
+        passed += vector
+        if passed > FORWARD_DISTANCE + FORWARD_SPAN + 2 or (passed > FORWARD_DISTANCE + 1 and not written):
+            continue
+        for n in before[at]:
+            state = (n, passed, written, execs)
+            if state not in seen:
+                seen.add(state)
+                work.append(state)
+    return False
 
 
 def unguarded_messages(code: Sequence[MachineInstruction]) -> dict[int, str]:
