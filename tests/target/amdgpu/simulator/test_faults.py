@@ -427,6 +427,9 @@ def test_race_sanitizer(asm: Assembler) -> None:
         (4, "v_readlane_b32 s8, v0, 3", "v_readlane_b32 s9, v0, s8"),
         (2, "v_mov_b32 v2, v0", "v_mov_b32_dpp v3, v2 row_shr:1 row_mask:0xf bank_mask:0xf"),
         (1, "v_mov_b32 v2, v0", "v_readlane_b32 s8, v2, 3"), (1, "v_exp_f32 v2, v1", "v_add_f32 v3, v2, v1"),
+        (5, "v_cmpx_gt_u32 vcc, 64, v0", "v_mov_b32_dpp v3, v1 row_shr:1 row_mask:0xf bank_mask:0xf"),
+        (4, "v_cmpx_gt_u32 vcc, 64, v0", "v_readfirstlane_b32 s8, v1"),
+        (3, "v_dot4_i32_i8 v2, v1, v1, v1", "v_mov_b32 v3, v2"),
     ],
 )  # fmt: skip
 def test_required_wait_states_of_gfx942(asm: Assembler, needed: int, before: str, after: str) -> None:
@@ -439,6 +442,17 @@ def test_required_wait_states_of_gfx942(asm: Assembler, needed: int, before: str
             assert fault_of(outcome).kind == "missing_nop", (states, outcome)
         else:
             assert isinstance(outcome, Completed), (states, outcome)
+
+
+@pytest.mark.parametrize(("needed", "before"), [(2, "v_mov_b32 v2, v0"), (4, "v_cmpx_gt_u32 vcc, 64, v0")])
+def test_required_wait_states_of_gfx950_lane_exchanges(asm: Assembler, needed: int, before: str) -> None:
+    """As LLVM's ``checkPermlaneHazards``."""
+    for states in (needed - 1, needed):
+        body = f"  v_mov_b32 v2, 1\n  s_nop 7\n  {before}\n  s_nop {states - 1}\n  v_permlane32_swap_b32 v3, v2\n  s_endpgm\n"
+        outcome, _ = asm.run(body, INPUT, 1, processor="gfx950", wave=64)
+        assert isinstance(outcome, Completed) == (states == needed), outcome
+        if states < needed:
+            assert fault_of(outcome).kind == "missing_nop"
 
 
 def test_results_from_both_sides_of_an_exec_write_need_a_wait(asm: Assembler) -> None:
