@@ -1,8 +1,7 @@
 """Benchmarks: the correctness gate, then measurements, comparisons and artifact bundles.
 
 A row of work is one sample of one benchmark. Nothing is measured that has not passed its case first, and a simulator
-gives
-no time: its rows carry executed and static instruction counts, and say why the time is unavailable.
+gives no time: its rows carry executed and static instruction counts, and say why the time is unavailable.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,11 +43,20 @@ if TYPE_CHECKING:
 SIZE_IS_NO_CONSTANT = "LOWER/010"
 
 
+#: How the sanitizers' checks say what they found (loom/transform/sanitize.py), and the code that a finding gets.
+_CHECKS = (
+    (re.compile(r"[a-z.]+ leaves its view on axis [\d, ]+"), "access_check"),
+    (re.compile(r"[a-z.]+ does not hold"), "value_check"),
+    (re.compile(r"[a-z.]+ (divides by zero|shifts by its width)"), "operation_check"),
+)
+
+
 class FaultError(LoomError):
     """A launch that a device stopped. ``fault`` says where and why.
 
     The diagnostic stands at the source of the instruction that faulted where the compiler knows it, else at the
-    launch. What a check that was compiled in says takes the place of the fault that it provoked.
+    launch. What a check that was compiled in says takes the place of the fault that it provoked, in the message and in
+    the code: ``access_check``, ``value_check``, ``operation_check``, or ``assert`` for an assertion of the source.
     """
 
     def __init__(self, fault: Fault, op: Operation, compiled: CompiledKernel | None = None) -> None:
@@ -57,11 +67,15 @@ class FaultError(LoomError):
             notes.append(f"launched at: {op.location}")
         diagnostic = Diagnostic(
             f"kernel '{fault.kernel}' faulted: {check or fault.message}",
-            f"FAULT/{fault.kind}",
+            f"FAULT/{fault.kind if check is None else _kind_of_check(check)}",
             source or op.location,
             notes=tuple(notes),
         )
         super().__init__(diagnostic, ExitCode.EVIDENCE_FAILED)
+
+
+def _kind_of_check(says: str) -> str:
+    return next((kind for pattern, kind in _CHECKS if pattern.fullmatch(says)), "assert")
 
 
 @dataclass(slots=True)

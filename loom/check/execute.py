@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -14,11 +16,14 @@ from loom.check.executor import Executor, LaunchRecord, Value
 from loom.check.issues import Issue, from_defect, from_error
 from loom.check.oracle import ORACLES, OracleError
 from loom.check.plan import CasePlan, extra_attributes
+from loom.check.requirements import host_memory_bytes
 from loom.check.tensor import Tensor, from_npy_array, from_values, to_npy_array
 from loom.diagnostics import LoomError
 from loom.ir import FloatType, Operation, TensorType
 from loom.ir import Value as SsaValue
 from loom.reference.formats import Array, ElementFormat, parse_number
+
+_POISON = "a launch stored what an operation without a defined result gave: a division by zero, a wide shift, …"
 
 
 class ValueFailure(Exception):
@@ -120,15 +125,13 @@ class Scope:
         elif op.name.startswith("check.generate."):
             shape = self.shape_of(op, _tensor_type(result))
             form = _form(result)
-            count = int(np.prod(shape, dtype=np.int64))
+            count = self._count_of(op, shape, form)
             try:
                 elements = self._generate(op, form, count)
             except (generate.GeneratorError, OverflowError) as problem:
                 raise ValueFailure(Issue("generation", "CHECK/021", f"{op.name}: {problem}", op.location)) from None
             except MemoryError:
-                raise ValueFailure(
-                    Issue("generation", "CHECK/022", f"{op.name}: {count} elements do not fit in memory", op.location)
-                ) from None
+                raise ValueFailure(_too_large(op, count)) from None
             self.set(result, from_values(elements.reshape(shape), form, name))
         elif op.name == "check.tensor.view":
             self.set(result, self._tensor_view(op))
@@ -136,6 +139,13 @@ class Scope:
             self.set(result, self._read(op))
         else:
             self._host(op)
+
+    def _count_of(self, op: Operation, shape: tuple[int, ...], form: ElementFormat) -> int:
+        """Elements of a shape, exactly; more than this machine's memory holds are a failure before one is made."""
+        count = math.prod(shape)
+        if count * form.bytes > host_memory_bytes():
+            raise ValueFailure(_too_large(op, count))
+        return count
 
     def _generate(self, op: Operation, form: ElementFormat, count: int) -> Array:
         attributes: Mapping[str, Any] = op.attributes
@@ -151,7 +161,7 @@ class Scope:
         result = op.results[0]
         shape, form = self.shape_of(op, _tensor_type(result)), _form(result)
         offset: Any = op.attributes["offset"]
-        size = int(np.prod(shape, dtype=np.int64)) * form.bytes
+        size = math.prod(shape) * form.bytes
         if offset + size > base.size:
             raise ValueFailure(
                 Issue(
@@ -174,11 +184,15 @@ class Scope:
         shape, form = self.shape_of(op, _tensor_type(result)), _form(result)
         path = self.files.inputs / str(op.attributes["path"])
         try:
-            array = np.load(path, allow_pickle=False)
+            # Not numpy.load: what begins like an archive or a pickle is no array either, and it would say so otherwise.
+            with path.open("rb") as stream:
+                array = _read_array(stream)
             tensor = from_npy_array(array, form, result.name or "")
         except OSError as problem:
             reason = problem.strerror or str(problem)
             raise ValueFailure(Issue("file", "CHECK/024", f"cannot read '{path}': {reason}", op.location)) from None
+        except MemoryError:
+            raise ValueFailure(Issue("file", "CHECK/025", f"'{path}' does not fit in memory", op.location)) from None
         except (ValueError, EOFError) as problem:
             raise ValueFailure(Issue("file", "CHECK/025", f"'{path}': {problem}", op.location)) from None
         if tensor.shape != shape:
@@ -233,6 +247,10 @@ class Scope:
                 )
             )
         inputs = [self.values[value] for value in op.operand_group("inputs")]
+        for name, value in zip(op.operand_group("inputs"), inputs, strict=True):
+            undefined = _undefined(op, name, value)
+            if undefined is not None:
+                raise ValueFailure(undefined)
         if len(op.results) != 1 or not isinstance(op.results[0].type, TensorType):
             raise ValueFailure(Issue("planning", "CHECK/031", f"{provider} gives one tensor", op.location))
         try:
@@ -266,12 +284,10 @@ class Scope:
                 )
         actual, expected = self.lookup(actual_name, "actual"), self.lookup(expected_name, "expected")
         form = _form(actual_name)
-        undefined = _undefined(actual)
-        if undefined is not None:
-            first = [[int(i) for i in place] for place in np.argwhere(undefined)[: expect.FIRST_DIFFERENCES]]
-            details = {"undefined_element_count": int(undefined.sum()), "first_undefined": first}
-            message = f"%{actual_name.name}: {int(undefined.sum())} elements are undefined (poison)"
-            return Issue("expectation", "CHECK/042", message, op.location, None, details)
+        for name, value in ((actual_name, actual), (expected_name, expected)):
+            undefined = _undefined(op, name, value)
+            if undefined is not None:
+                return undefined
         return self._compare(op, _array(actual), _array(expected), form)
 
     def _compare(self, op: Operation, actual: Array, expected: Array, form: ElementFormat) -> Issue | None:
@@ -335,6 +351,19 @@ class Scope:
         return None
 
 
+def _read_array(stream: BinaryIO) -> Array:
+    """The array of an ``.npy`` file. Raises ``ValueError`` for anything else."""
+    try:
+        array: Array = np.lib.format.read_array(stream, allow_pickle=False)
+    except ValueError as problem:
+        raise ValueError(f"this is no .npy file of numbers ({problem}); numpy.save writes one") from None
+    return array
+
+
+def _too_large(op: Operation, count: int) -> Issue:
+    return Issue("generation", "CHECK/022", f"{op.name}: {count} elements do not fit in memory", op.location)
+
+
 def _form(value: SsaValue) -> ElementFormat:
     from loom.reference.execution import form_of
 
@@ -353,8 +382,15 @@ def _array(value: Value) -> Array:
     return array
 
 
-def _undefined(value: Value) -> Array | None:
-    return value.undefined if isinstance(value, Tensor) else None
+def _undefined(op: Operation, name: SsaValue, value: Value) -> Issue | None:
+    """The issue of reading a tensor that has poison elements; None where it has none."""
+    undefined = value.undefined if isinstance(value, Tensor) else None
+    if undefined is None:
+        return None
+    first = [[int(i) for i in place] for place in np.argwhere(undefined)[: expect.FIRST_DIFFERENCES]]
+    details = {"undefined_element_count": int(undefined.sum()), "first_undefined": first}
+    message = f"%{name.name}: {int(undefined.sum())} of {undefined.size} elements are undefined (poison)"
+    return Issue("expectation", "CHECK/042", message, op.location, _POISON, details)
 
 
 def _failed(op: Operation, failure: expect.Failure | None) -> Issue | None:
@@ -399,32 +435,30 @@ def run_sample(
             executor.events[str(op.attributes["type"])] = 0
     if not prepare(scope, plan, values, result.issues):
         return result
-    stopped = False
-    for op in plan.actions:
-        try:
-            scope.act(op)
-        except ValueFailure as failure:
-            result.issues.append(failure.issue)
-            stopped = True
-        except LoomError as failure:
-            result.issues.extend(from_error(failure, kind_of(failure), op.location))
-            stopped = True
-        except Exception as failure:
-            result.issues.append(from_defect(failure, op.location))
-            stopped = True
-        if stopped:
-            break
+    done = all(attempt(partial(scope.act, op), op, result.issues) for op in plan.actions)
     result.launches = scope.launches
-    if not stopped:
+    if done:
         for op in plan.expectations:
-            issue = scope.expectation(op)
-            if issue is not None:
-                result.issues.append(issue)
+            attempt(partial(scope.expectation, op), op, result.issues)
     for op in plan.outputs:
-        issue = scope.write(op, bool(result.issues))
-        if issue is not None:
-            result.issues.append(issue)
+        attempt(partial(scope.write, op, bool(result.issues)), op, result.issues)
     return result
+
+
+def attempt(step: Callable[[], Issue | None], op: Operation, issues: list[Issue]) -> bool:
+    """Take one step of a sample; what it reports, and whatever stops it, becomes issues. Whether there were none."""
+    before = len(issues)
+    try:
+        issue = step()
+        if issue is not None:
+            issues.append(issue)
+    except ValueFailure as failure:
+        issues.append(failure.issue)
+    except LoomError as failure:
+        issues.extend(from_error(failure, kind_of(failure), op.location))
+    except Exception as failure:
+        issues.append(from_defect(failure, op.location))
+    return len(issues) == before
 
 
 def prepare(scope: Scope, plan: CasePlan, values: Sequence[Any], issues: list[Issue]) -> bool:
@@ -434,13 +468,7 @@ def prepare(scope: Scope, plan: CasePlan, values: Sequence[Any], issues: list[Is
         name = op.results[0]
         number = float(value) if isinstance(name.type, FloatType) else value
         scope.set(name, parse_number(number, _form(name)).reshape(1))
-    for op in plan.values:
-        try:
-            scope.evaluate(op)
-        except ValueFailure as failure:
-            issues.append(failure.issue)
-            return False
-    return True
+    return all(attempt(partial(scope.evaluate, op), op, issues) for op in plan.values)
 
 
 def kind_of(failure: LoomError) -> str:

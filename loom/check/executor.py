@@ -111,7 +111,7 @@ def find_callee(
 KERNELS = ("kernel.def", "low.kernel.def")
 FUNCTIONS = ("func.def", "low.func.def", "template.def")
 
-#: Events that a sanitizer finding on the reference executor is recorded as, by diagnostic code.
+#: The sanitizer that a finding belongs to and the event that it is recorded as, by diagnostic code.
 _EVENTS = {
     "REFERENCE/002": ("access", "asan_report"),
     "REFERENCE/008": ("access", "asan_report"),
@@ -122,7 +122,11 @@ _EVENTS = {
     "FAULT/out_of_bounds": ("access", "asan_report"),
     "FAULT/lds_out_of_bounds": ("access", "asan_report"),
     "FAULT/misaligned": ("access", "asan_report"),
-    "FAULT/race": ("race", "tsan_report"),
+    "FAULT/lds_race": ("race", "tsan_report"),
+    "FAULT/access_check": ("access", "asan_report"),
+    "FAULT/value_check": ("value", "value_report"),
+    "FAULT/operation_check": ("operation", "operation_report"),
+    "FAULT/assert": ("operation", "operation_report"),
 }
 
 

@@ -23,7 +23,7 @@ def _signed_bounds(form: ElementFormat) -> tuple[int, int]:
 def _check_range(value: int, form: ElementFormat, what: str) -> int:
     low, high = _signed_bounds(form)
     if not low <= value <= high:
-        raise GeneratorError(f"{what} {value} is outside the signed range [{low}, {high}] of {form.name}")
+        raise GeneratorError(f"{what} is {value}, outside of the signed range [{low}, {high}] of {form.name}")
     return value
 
 

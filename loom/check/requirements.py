@@ -52,7 +52,7 @@ def _target_feature(wanted: Mapping[str, Any], here: Surroundings) -> bool | Non
     if "processor" in wanted:
         met = met and str(wanted["processor"]) == here.processor
     if "subgroup_size" in wanted:
-        met = met and int(wanted["subgroup_size"]) == here.subgroup_size
+        met = met and wanted["subgroup_size"] == here.subgroup_size
     return met
 
 

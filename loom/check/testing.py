@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from loom.check import requirements
 from loom.check.execute import Files, SampleResult, run_sample
 from loom.check.executor import Executor, ReferenceExecutor, RunOptions
-from loom.check.issues import Issue, from_error
+from loom.check.issues import Issue, from_defect, from_error
 from loom.check.parameters import assignment, assignments
 from loom.check.plan import MAX_SAMPLES, CasePlan, cases, plan_case, scenarios
 from loom.check.scenario import ScenarioPlan, plan_scenario, run_trial
-from loom.diagnostics import ExitCode, LoomError
-from loom.ir import Module
+from loom.diagnostics import ExitCode, Location, LoomError
+from loom.ir import Module, Operation
 
 SCHEMA = "loom.test.v0"
 
@@ -52,6 +53,8 @@ class TestRun:
     planned: list[dict[str, Any]] = field(default_factory=list)
     failed: int = 0
     tolerated_failures: int = 0
+    samples_left_out: int = 0
+    """Samples that the limit of samples in a case kept from running."""
     unavailable: bool = False
     bad_input: bool = False
     dry_run: bool = False
@@ -62,7 +65,9 @@ class TestRun:
         4 where a sample met a defect of this program."""
         if self.bad_input:
             return ExitCode.BAD_INPUT
-        if any(issue["kind"] == "internal" for sample in self.samples for issue in sample["issues"]):
+        kinds = [issue.kind for issue in self.planning]
+        kinds += [issue["kind"] for sample in self.samples for issue in sample["issues"]]
+        if "internal" in kinds:
             return ExitCode.INTERNAL
         if self.unavailable:
             return ExitCode.UNAVAILABLE
@@ -85,6 +90,8 @@ class TestRun:
         }
         if self.tolerated_failures:
             document["tolerated_failure_count"] = self.tolerated_failures
+        if self.samples_left_out:
+            document["left_out_sample_count"] = self.samples_left_out
         if self.dry_run:
             document["dry_run"] = True
             document["planned_cases"] = self.planned
@@ -112,7 +119,7 @@ def run_tests(
     case_plans = [plan_case(op) for op in cases(module)]
     scenario_plans = [plan_scenario(op) for op in scenarios(module)]
     known = {plan.name for plan in case_plans} | {plan.name for plan in scenario_plans}
-    for name in chosen.case_names:
+    for name in dict.fromkeys([*chosen.case_names, *(tolerated.case for tolerated in chosen.tolerated)]):
         if name not in known:
             hint = f"cases: {', '.join('@' + k for k in sorted(known)) or 'none'}"
             run.planning.append(Issue("planning", "CHECK/050", f"there is no case '@{name}'", None, hint))
@@ -121,11 +128,11 @@ def run_tests(
     for plan in case_plans:
         if _selected([plan.name], chosen.case_names):
             run.case_count += 1
-            runner.case(plan)
+            runner.guarded(plan.name, plan.op, partial(runner.case, plan))
     for scenario in scenario_plans:
         if _selected([scenario.name], chosen.case_names):
             run.case_count += 1
-            runner.scenario(scenario)
+            runner.guarded(scenario.name, scenario.op, partial(runner.scenario, scenario))
     runner.close()
     return run
 
@@ -167,6 +174,13 @@ class _Runner:
         if self._executor is not None:
             self._executor.close()
 
+    def guarded(self, name: str, op: Operation, step: Callable[[], None]) -> None:
+        """Run a case or scenario; a defect of this program outside of its samples is an issue, and the others go on."""
+        try:
+            step()
+        except Exception as failure:
+            self._unplannable(name, [from_defect(failure, op.location)])
+
     def _device(self) -> Executor | None:
         try:
             return self.executor()
@@ -199,8 +213,10 @@ class _Runner:
             numbered = [(self.selection.sample, assignment(domains, self.selection.sample))]
         else:
             numbered = list(assignments(domains, self.selection.max_samples))
+            self.run.samples_left_out += plan.sample_count - len(numbered)
         for ordinal, values in numbered:
-            self._enter(run_sample(plan, ordinal, values, device, self.files, self.options.config, self.module))
+            result = run_sample(plan, ordinal, values, device, self.files, self.options.config, self.module)
+            self._enter(result, plan.op.location)
 
     def scenario(self, plan: ScenarioPlan) -> None:
         """Run the trials of a scenario."""
@@ -222,6 +238,7 @@ class _Runner:
                 if ordinal != self.selection.sample:
                     continue
             elif done >= self.selection.max_samples:
+                self.run.samples_left_out += plan.sample_count - done
                 break
             self._enter(
                 run_trial(
@@ -235,7 +252,8 @@ class _Runner:
                     self.options.config,
                     self.module,
                     oracle,
-                )
+                ),
+                plan.op.location,
             )
 
     def _unplannable(self, name: str, issues: list[Issue]) -> None:
@@ -252,7 +270,7 @@ class _Runner:
         limited = 1 if self.selection.sample >= 0 else min(count, self.selection.max_samples)
         self.run.planned.append({"case": name, "sample_count": limited, "parameters": labels})
 
-    def _enter(self, result: SampleResult) -> None:
+    def _enter(self, result: SampleResult, place: Location | None) -> None:
         record = result.to_json()
         tolerated = next((t for t in self.selection.tolerated if t.case == result.case), None)
         failed = not result.passed
@@ -265,7 +283,7 @@ class _Runner:
                 failed = False
             elif not failed and tolerated.must_fail:
                 record["passed"] = False
-                unexpected = Issue("expectation", "CHECK/052", "the case was expected to fail and passed")
+                unexpected = Issue("expectation", "CHECK/052", "the case was expected to fail and passed", place)
                 record["issues"] = [unexpected.to_json()]
                 failed = True
         if failed:

@@ -64,6 +64,22 @@ def is_available(name: str) -> bool:
     return entry.probe is None or bool(_import(entry.probe)())
 
 
+def check_name(name: str, *further: str) -> None:
+    """Refuse a name that no device has.
+
+    Raises :class:`loom.diagnostics.LoomError` (exit code 3). ``further`` are names that the caller knows besides those
+    of the registry, for the hint.
+    """
+    known = sorted([*device_names(), *further])
+    if name not in known:
+        raise error(
+            f"unknown device '{name}'",
+            "DEVICE/001",
+            hint=f"known devices: {', '.join(known)}",
+            exit_code=ExitCode.UNAVAILABLE,
+        )
+
+
 def resolve_device(name: str) -> str:
     """The concrete device that ``name`` means on this machine.
 
@@ -74,13 +90,7 @@ def resolve_device(name: str) -> str:
     for candidate in candidates:
         if is_available(candidate):
             return candidate
-    if name not in _ENTRIES and name not in ALIASES:
-        raise error(
-            f"unknown device '{name}'",
-            "DEVICE/001",
-            hint=f"known devices: {', '.join(device_names())}",
-            exit_code=ExitCode.UNAVAILABLE,
-        )
+    check_name(name)
     raise error(f"device '{name}' is not present on this machine", "DEVICE/002", exit_code=ExitCode.UNAVAILABLE)
 
 

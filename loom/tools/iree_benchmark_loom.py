@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from loom.check.executor import Executor
     from loom.check.profile import ProfileRequest
 
-DESCRIPTION = """Measure the benchmarks of a Loom module. A benchmark runs its correctness case first and is measured
-only
-where that passes. A simulator gives no times: rows then carry instruction counts and say 'unavailable', and with
---require-measurement the exit code is 3. On --device=reference times are host times and are labelled so.
+DESCRIPTION = """Measure the benchmarks of a Loom module.
+
+A benchmark runs its correctness case first and is measured only where that passes. A simulator gives no times: rows
+then carry instruction counts and say 'unavailable', and with --require-measurement the exit code is 3. On
+--device=reference times are host times and are labelled so.
 Exit code 0: done; 1: a gate failed; 2: bad input or an unknown benchmark; 3: device or required time unavailable."""
 
 
@@ -36,16 +37,21 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add("--benchmark", action="append", default=[], metavar="@B", help="only this benchmark (repeat)")
     add("--output", default=None, metavar="FILE", help="write there instead of stdout")
     add("--output-format", choices=("snapshot", "jsonl"), default="snapshot", help="one document, or JSON lines")
-    add("--measure", choices=("case_end_to_end", "dispatch_complete"), default="case_end_to_end")
+    add(
+        "--measure",
+        choices=("case_end_to_end", "dispatch_complete"),
+        default="case_end_to_end",
+        help="inputs, calls and results together (default), or the launches alone",
+    )
     add("--iterations", type=int, default=10, metavar="N", help="batches at least (default 10)")
-    add("--warmup-iterations", type=int, default=2, metavar="N")
-    add("--batch-size", type=int, default=1, metavar="N", help="repetitions timed together")
+    add("--warmup-iterations", type=int, default=2, metavar="N", help="repetitions before the first (default 2)")
+    add("--batch-size", type=int, default=1, metavar="N", help="repetitions timed together (default 1)")
     add("--min-time-ms", type=float, default=0.0, metavar="MS", help="measure at least this long")
-    add("--warmup-time-ms", type=float, default=0.0, metavar="MS")
-    add("--max-batches", type=int, default=1000, metavar="N")
+    add("--warmup-time-ms", type=float, default=0.0, metavar="MS", help="warm up at least this long")
+    add("--max-batches", type=int, default=1000, metavar="N", help="batches at most (default 1000)")
     add("--stable-p90-to-p50-ppm", type=int, default=0, metavar="PPM", help="go on until p90 is this near the median")
     add("--input-ring-count", type=int, default=0, metavar="N", help="input sets used in turn (0: by size)")
-    add("--input-ring-min-bytes", type=int, default=33554432, metavar="BYTES")
+    add("--input-ring-min-bytes", type=int, default=33554432, metavar="BYTES", help="size of the ring (default 32 MiB)")
     add(
         "--sample-compilation",
         choices=("once", "per_sample", "both"),
@@ -68,7 +74,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
     add("--profile-counter", action="append", default=[], metavar="NAME", help="only these counters (repeat)")
     add("--profile-artifacts-dir", default=None, metavar="DIR", help="write the replays there as JSON")
     add("--artifact-bundle-dir", default=None, metavar="DIR", help="write a folder of artifacts for each row")
-    add("--artifact-bundle-policy", choices=("minimal", "debug", "full"), default="minimal")
+    add(
+        "--artifact-bundle-policy",
+        choices=("minimal", "debug", "full"),
+        default="minimal",
+        help="code objects (default), with source and reports, or with the gate's outcome as well",
+    )
     add(
         "--artifact-manifest",
         choices=("none", "summary", "details", "analysis"),
@@ -117,7 +128,7 @@ def _request(args: argparse.Namespace) -> Request:
         args.batch_size,
         args.min_time_ms,
         args.warmup_time_ms,
-        max(args.max_batches, args.iterations),
+        args.max_batches,
         args.stable_p90_to_p50_ppm,
         args.input_ring_count,
         args.input_ring_min_bytes,
@@ -200,7 +211,7 @@ def run(argv: Sequence[str]) -> int:
         module = parse_module(read_text(args.file), name)
         verify(module)
     except LoomError as failure:
-        broken = BenchmarkRun(name, request.policy)
+        broken = BenchmarkRun(name, request.policy, dry_run=request.dry_run)
         broken.failures.extend(from_error(failure, "planning"))
         _write(broken, args)
         raise

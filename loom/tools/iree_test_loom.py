@@ -39,7 +39,12 @@ def add_shared_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config-file", action="append", default=[], metavar="FILE", help="JSON with config values")
     parser.add_argument("--pipeline", default="default", help="default, none, @symbol or a pass list")
     parser.add_argument("--sanitizer", default="none", help="none, all, access, value, operation, race, joined by |")
-    parser.add_argument("--sanitizer-reporting", choices=("default", "trap", "report-only"), default="default")
+    parser.add_argument(
+        "--sanitizer-reporting",
+        choices=("default", "trap", "report-only"),
+        default="default",
+        help="count findings that the case expects and fail on others (default), fail on all, or count all",
+    )
     add_report_arguments(parser)
     parser.add_argument("--file-output-dir", default=None, metavar="DIR", help="where check.file.write.npy writes")
     parser.add_argument(
@@ -72,9 +77,17 @@ def run_options(args: argparse.Namespace) -> RunOptions:
     words = frozenset(word for word in args.sanitizer.split("|") if word and word != "none")
     unknown = words - {"all", "access", "value", "operation", "race"}
     if unknown:
-        raise error(f"--sanitizer: unknown check '{min(unknown)}'", "TOOL/001")
+        raise error(
+            f"--sanitizer: unknown check '{min(unknown)}'",
+            "TOOL/001",
+            hint="none, or all, access, value, operation, race joined by |",
+        )
     if args.max_samples_per_case <= 0:
         raise error("--max-samples-per-case must be positive", "TOOL/001")
+    if args.sample < -1:
+        raise error(f"--sample={args.sample} is no sample", "TOOL/001", hint="they count from 0; -1 means all of them")
+    if args.operation_budget is not None and args.operation_budget <= 0:
+        raise error("--operation-budget must be positive", "TOOL/001")
     return RunOptions(
         read_config(args.config, args.config_file),
         libraries,
@@ -96,7 +109,9 @@ def open_executor(device: str | None, module: Module, options: RunOptions) -> Ex
     if device == "reference":
         return ReferenceExecutor(module, options)
     from loom.check.device_executor import open_executor as open_device_executor
+    from loom.device.registry import check_name
 
+    check_name(device, "reference")
     return open_device_executor(device, module, options, lambda line: print(line, file=sys.stderr))
 
 
@@ -153,7 +168,7 @@ def run(argv: Sequence[str]) -> int:
             _tolerated(args),
         )
     except LoomError as failure:
-        broken = TestRun(name)
+        broken = TestRun(name, dry_run=args.dry_run)
         broken.planning.extend(from_error(failure, "planning"))
         print_json(broken.to_json(), args.output)
         raise
@@ -179,7 +194,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _summarize(outcome: Any, diagnostic_format: str) -> None:
-    """One diagnostic a planning issue, one line a failed sample, and the count, on stderr."""
+    """One diagnostic a planning issue, one line an issue of a failed sample (hints once), and the count, on stderr."""
     from loom.diagnostics import Diagnostic
 
     report(
@@ -188,18 +203,28 @@ def _summarize(outcome: Any, diagnostic_format: str) -> None:
     )
     if diagnostic_format == "json":
         return
+    advised: set[str] = set()
     for sample in outcome.samples:
         if not sample["passed"] and "tolerated" not in sample:
-            first = sample["issues"][0]
-            place = first.get("location")
-            where = f"{place['file']}:{place['line']}:{place['column']}: " if place else ""
-            print(
-                f"FAILED @{sample['case']} sample {sample['sample_ordinal']}: {where}{first['message']}",
-                file=sys.stderr,
-            )
+            for issue in sample["issues"]:
+                place = issue.get("location")
+                where = f"{place['file']}:{place['line']}:{place['column']}: " if place else ""
+                print(
+                    f"FAILED @{sample['case']} sample {sample['sample_ordinal']}: {where}{issue['message']}"
+                    f" [{issue['code']}]",
+                    file=sys.stderr,
+                )
+                hint = issue.get("hint")
+                if hint and hint not in advised:
+                    advised.add(hint)
+                    print(f"  hint: {hint}", file=sys.stderr)
+    if outcome.dry_run:
+        print(f"{sum(case['sample_count'] for case in outcome.planned)} samples planned, none run", file=sys.stderr)
+        return
     total, failed = len(outcome.samples), outcome.failed
     skipped = f", {len(outcome.skipped)} cases skipped" if outcome.skipped else ""
-    print(f"{total - failed} of {total} samples passed{skipped}", file=sys.stderr)
+    left = f", {outcome.samples_left_out} left out by --max-samples-per-case" if outcome.samples_left_out else ""
+    print(f"{total - failed} of {total} samples passed{skipped}{left}", file=sys.stderr)
 
 
 def main() -> int:

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from loom.check.executor import RunOptions
-from loom.check.testing import Selection, Tolerated
+from loom.check.execute import Files
+from loom.check.executor import ReferenceExecutor, RunOptions
+from loom.check.testing import Selection, Tolerated, run_tests
+from loom.text import parse_module
 from tests.check.helpers import kernel, launch_case, only_issue, run_text
 
 FUNCTION = """
@@ -367,6 +369,120 @@ def test_a_defect_is_an_issue_and_exit_code_4(monkeypatch: pytest.MonkeyPatch) -
     assert document["exit_code"] == 4
     issue = only_issue(document)
     assert (issue["kind"], issue["code"]) == ("internal", "INTERNAL/001")
+
+
+class _Broken:
+    """An executor in which one method has a defect."""
+
+    def __init__(self, executor: ReferenceExecutor, method: str) -> None:
+        self._executor, self._method = executor, method
+
+    def __getattr__(self, name: str) -> object:
+        if name == self._method:
+            raise ZeroDivisionError("oops")
+        return getattr(self._executor, name)
+
+
+@pytest.mark.parametrize("method", ["launch", "surroundings"])
+def test_a_defect_anywhere_leaves_the_document_complete(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOOM_DEBUG", raising=False)
+    module = parse_module(FUNCTION + kernel("") + launch_case() + launch_case().replace("@c ", "@d "), "x.loom")
+    options = RunOptions()
+    executor = _Broken(ReferenceExecutor(module, options), method)
+    run = run_tests(module, lambda: executor, options, Files(Path(), Path()))  # type: ignore[arg-type, return-value]
+    document = run.to_json()
+    assert (int(run.exit_code), document["case_count"]) == (4, 2)
+    issues = [issue for sample in document["samples"] for issue in sample["issues"]] + document["planning_issues"]
+    assert [(issue["kind"], issue["code"]) for issue in issues] == [("internal", "INTERNAL/001")] * 2
+    assert all(issue["location"]["file"] == "x.loom" for issue in issues)
+
+
+@pytest.mark.parametrize("step", ["check.generate.fill", "check.expect.equal", "check.file.write.npy"])
+def test_a_defect_in_any_step_of_a_sample_is_its_issue(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOOM_DEBUG", raising=False)
+
+    def broken(*arguments: object) -> None:
+        raise ZeroDivisionError("oops")
+
+    places = {
+        "check.generate.fill": ("loom.check.generate.fill", 3),
+        "check.expect.equal": ("loom.check.expect.equal", 4),
+        "check.file.write.npy": ("loom.check.execute.to_npy_array", 5),
+    }
+    name, line = places[step]
+    monkeypatch.setattr(name, broken)
+    text = """
+check.case @c {
+  %t = check.generate.fill value(1) : tensor<2xi32>
+  check.expect.equal actual(%t) expected(%t) : tensor<2xi32>
+  check.file.write.npy value(%t) path("t.npy") : tensor<2xi32>
+  check.return
+}
+"""
+    document = run_text(text, tmp_path)
+    issue = only_issue(document)
+    assert (document["exit_code"], issue["kind"], issue["location"]["line"]) == (4, "internal", line)
+
+
+POISON = kernel("""  %v = buffer.view %out[%origin] : buffer -> view<4xi32>
+  %x = view.load %v[%i] : view<4xi32> -> i32
+  %y = scalar.divsi %x, %x : i32
+  view.store %y, %v[%i] : i32, view<4xi32>""")
+
+
+@pytest.mark.parametrize(
+    "reader",
+    [
+        "check.expect.equal actual(%t) expected(%e) : tensor<4xi32>",
+        "check.expect.equal actual(%e) expected(%t) : tensor<4xi32>",
+        "check.expect.bitwise actual(%e) expected(%t) : tensor<4xi32>",
+        "%r = check.oracle.call<reference.matmul> callee(@twice) inputs(%m, %m, %m) : (tensor<2x2xi32>, "
+        "tensor<2x2xi32>, tensor<2x2xi32>) -> (tensor<2x2xi32>)",
+    ],
+)
+def test_poison_is_reported_whoever_reads_it(reader: str) -> None:
+    """0 / 0 has no value; on either side of a comparison, through a view, and for an oracle."""
+    case = f"""
+check.case public @c {{
+  %t = check.generate.fill value(0) : tensor<4xi32>
+  %e = check.generate.fill value(0) : tensor<4xi32>
+  %m = check.tensor.view %t offset(0) : tensor<4xi32> -> tensor<2x2xi32>
+  kernel.launch @k(%t) : (tensor<4xi32>)
+  {reader}
+  check.return
+}}
+"""
+    issue = only_issue(run_text(FUNCTION + POISON + case))
+    assert (issue["code"], issue["details"]["undefined_element_count"]) == ("CHECK/042", 4)
+
+
+def test_samples_left_out_by_the_limit_are_counted() -> None:
+    case = """
+check.case @c {
+  %x = check.param.range linear bounds(1 to 10) name("x") : i32
+  check.return
+}
+check.scenario @s {
+  check.trial[7](%n: index, %entropy: check.entropy) {
+    %x = check.literal value(1) : i32
+    check.invoke<@twice>(%x) : (i32) -> (i32)
+  }
+  check.return
+}
+"""
+    document = run_text(FUNCTION + case, selection=Selection(max_samples=4))
+    assert (document["sample_count"], document["left_out_sample_count"]) == (8, 6 + 3)
+    assert "left_out_sample_count" not in run_text(FUNCTION + case)
+
+
+def test_an_expected_failure_of_a_case_that_is_not_there_is_bad_input() -> None:
+    text = "check.case @c {\n  check.return\n}\n"
+    for must_fail in (True, False):
+        document = run_text(text, selection=Selection(tolerated=(Tolerated("d", frozenset(), must_fail),)))
+        assert (document["exit_code"], document["planning_issues"][0]["code"]) == (2, "CHECK/050")
+        assert document["sample_count"] == 1
 
 
 def test_low_arguments_follow_their_parameter_indices() -> None:

@@ -13,7 +13,7 @@ I8, I32, I64, F16, BF16, F32 = (FORMATS[name] for name in ("i8", "i32", "i64", "
 
 def test_fill_keeps_integer_range() -> None:
     assert fill(3, I8, -128).tolist() == [-128] * 3
-    with pytest.raises(GeneratorError, match="outside the signed range"):
+    with pytest.raises(GeneratorError, match="outside of the signed range"):
         fill(3, I8, 128)
     with pytest.raises(GeneratorError, match="must be an integer"):
         fill(3, I32, 1.5)

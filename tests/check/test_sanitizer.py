@@ -202,3 +202,47 @@ def test_an_assertion_of_the_source_is_always_checked(tmp_path: Path, capfd: pyt
     (issue,) = samples[1]["issues"]
     assert issue["message"] == "kernel 'k' faulted: sanitizer.assert.value does not hold"
     assert "sanitizer.assert.value" in path.read_text().split("\n")[issue["location"]["line"] - 1]
+
+
+# (sanitizer, event, what goes wrong where %d is 0)
+EVENTS = {
+    "assumption": ("value", "value_report", "  %x = scalar.assume %d [range(%d, 1, 7)] : i32"),
+    "division": ("operation", "operation_report", "  %x = scalar.divsi %l, %d : i32"),
+    "assertion": (
+        "operation",
+        "operation_report",
+        "  %z = scalar.constant 0 : i32\n  %c = scalar.cmpi ne, %d, %z : i32\n"
+        '  kernel.assert %c "d is zero" : i1\n  %x = scalar.addi %d, %l : i32',
+    ),
+    "view": (
+        "access",
+        "asan_report",
+        "  %f = index.constant 60 : index\n  %g = index.cast %d : i32 to index\n  %h = index.sub %f, %g : index\n"
+        "  %e = index.add %h, %lane : index\n  %k = index.constant 0 : index\n  %m = index.min %e, %k : index\n"
+        "  %p = index.sub %m, %one : index\n  %n = index.constant 1 : index\n"
+        "  %x = view.load %ov[%p] : view<64xi32> -> i32",
+    ),
+    "race": (
+        "race",
+        "tsan_report",
+        "  %bytes = index.constant 4 : offset\n  %s = buffer.alloca<workgroup> align(4) %bytes : buffer\n"
+        "  %sv = buffer.view %s[%o] : buffer -> view<1xi32>\n  view.store %l, %sv[0] : i32, view<1xi32>\n"
+        "  %x = view.load %sv[0] : view<1xi32> -> i32",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_each_finding_is_an_event_of_its_own_kind(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """One event of the sanitizer's kind and none of another; without that event in the case the sample fails."""
+    sanitizer, event, body = EVENTS[name]
+    program = KERNEL.replace("values([GOOD, BAD])", "values([0])").replace(
+        "BODY", "  %one = index.constant 1 : index\n" + body
+    )
+    path = tmp_path / "program.loom"
+    for expected, passes in (((event,), True), (("other_report",), False)):
+        lines = "".join(f'  check.expect.event<device> {{count = {int(e == event)}, type = "{e}"}}\n' for e in expected)
+        path.write_text(program.replace("  check.return", lines + "  check.return"))
+        code = run_tool(run, [str(path), "--device=amdgpu-sim", f"--sanitizer={sanitizer}"])
+        document = json.loads(capfd.readouterr().out)
+        assert (code, document["samples"][0]["passed"]) == (0 if passes else 1, passes), document["samples"]

@@ -84,10 +84,56 @@ def test_devices() -> None:
     code, document, stderr = run(str(AXPY), "--device=no-such-device")
     assert code == 3
     assert document is not None and document["planning_issues"][0]["code"] == "DEVICE/001"
-    assert "known devices" in stderr
+    assert "known devices: amdgpu, amdgpu-hip, amdgpu-sim, reference" in stderr
     code, document, _ = run(str(AXPY))
     assert code == 1
     assert document is not None and document["samples"][0]["issues"][0]["code"] == "CHECK/014"
+
+
+@pytest.mark.parametrize(
+    ("flag", "says"),
+    [
+        ("--sample=-2", "they count from 0"),
+        ("--operation-budget=0", "must be positive"),
+        ("--max-samples-per-case=0", "must be positive"),
+        ("--sanitizer=memory", "none, or all, access, value, operation, race"),
+        ("--xfail=@nothing", "cases: @axpy_case"),
+        ("--allow-failure=@nothing:CHECK/040", "cases: @axpy_case"),
+    ],
+)
+def test_flags_that_mean_nothing_are_bad_input(flag: str, says: str) -> None:
+    code, document, stderr = run(str(AXPY), "--device=reference", flag)
+    assert code == 2
+    assert document is not None and document["planning_issue_count"] == 1
+    assert says in stderr
+
+
+def test_stderr_has_every_issue_of_a_sample_and_a_hint_once(tmp_path: Path) -> None:
+    path = tmp_path / "two.loom"
+    path.write_text("""check.case @c {
+  %p = check.param.choice values([1, 2]) name("p") : i32
+  %a = check.generate.fill value(3) : tensor<2xi32>
+  %b = check.generate.fill value(4) : tensor<2xi32>
+  check.expect.equal actual(%a) expected(%b) : tensor<2xi32>
+  check.expect<nothing> actual(%a) expected(%b) : tensor<2xi32>
+  check.return
+}
+""")
+    code, document, stderr = run(str(path))
+    assert code == 1 and document is not None
+    heads = [line.split(": ")[0:2] for line in stderr.splitlines() if line.startswith("FAILED")]
+    assert heads == [[f"FAILED @c sample {n}", f"{path}:{line}:3"] for n in (0, 1) for line in (5, 6)]
+    assert stderr.count("hint: providers: bitwise, close, equal, ulp") == 1
+    assert stderr.splitlines()[-1] == "0 of 2 samples passed"
+
+
+def test_a_dry_run_of_bad_input_is_still_a_dry_run() -> None:
+    for tool in ("iree_test_loom", "iree_benchmark_loom"):
+        command = [sys.executable, "-m", f"loom.tools.{tool}", "-", "--dry-run"]
+        done = subprocess.run(command, capture_output=True, text=True, input="check.case {", timeout=120)
+        document = json.loads(done.stdout)
+        assert done.returncode == 2
+        assert document.get("dry_run", document.get("summary", {}).get("dry_run")) is True
 
 
 def test_functions_need_no_device() -> None:
