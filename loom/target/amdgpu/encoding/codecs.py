@@ -47,7 +47,8 @@ _NOWHERE = ((0, 0),)
 _OP_SEL = 11
 """Position of ``op_sel`` in the formats whose operands select halves by it."""
 
-_IMMEDIATES = tuple(Immediate(value) for value in range(65536))
+# Wait and delay counts repeat: one object a value, made when a program first has it.
+_shared_immediate = cache(Immediate)
 
 
 def make_slot(place: Place) -> Slot:
@@ -88,7 +89,7 @@ def _immediate(place: Place, arguments: Arguments) -> Slot:
 
     def decode(word: int) -> Operand:
         value = word >> shift & mask
-        return Immediate(value - (sign << 1)) if signed and value & sign else _IMMEDIATES[value]
+        return Immediate(value - (sign << 1)) if signed and value & sign else _shared_immediate(value)
 
     def encode(operand: Operand) -> int:
         if not isinstance(operand, Immediate):
