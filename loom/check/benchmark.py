@@ -265,9 +265,19 @@ class _Workbench:
         """Interleave the compared benchmarks, sample by sample, ``repetitions`` times; the first is the baseline."""
         groups = [[item for item in items if item.benchmark.name == name] for name in self.request.compare]
         if not all(groups) or len({len(group) for group in groups}) != 1:
-            self.run.failures.append(
-                Issue("planning", "CHECK/062", "the compared benchmarks have different numbers of measurable samples")
+            counts = ", ".join(
+                f"@{name} {len(group)}" for name, group in zip(self.request.compare, groups, strict=True)
             )
+            issue = Issue(
+                "planning",
+                "CHECK/062",
+                f"the compared benchmarks have different numbers of measurable samples: {counts}",
+                None,
+                "assign parameters until each has as many, or choose one with --sample",
+            )
+            self.run.failures.append(issue)
+            for item in items:
+                item.state, item.failure = "failed", issue
             return
         for row in zip(*groups, strict=True):
             self.guarded(row[0], partial(self._compare_row, row))

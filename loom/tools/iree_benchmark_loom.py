@@ -21,6 +21,7 @@ from loom.tools.iree_test_loom import (
 if TYPE_CHECKING:
     from loom.check.benchmark import BenchmarkRun, Request
     from loom.check.executor import Executor
+    from loom.check.issues import Issue
     from loom.check.profile import ProfileRequest
 
 DESCRIPTION = """Measure the benchmarks of a Loom module.
@@ -199,19 +200,21 @@ def run(argv: Sequence[str]) -> int:
     parser = make_parser("iree-benchmark-loom", DESCRIPTION)
     _arguments(parser)
     args = parser.parse_args(list(argv))
-    request = _request(args)
     from loom.check.benchmark import BenchmarkRun, run_benchmarks
     from loom.check.issues import from_error
+    from loom.check.measure import Policy
     from loom.ir.verifier import verify
     from loom.text import parse_module
 
     name = "<stdin>" if args.file == "-" else args.file
+    request = None
     try:
+        request = _request(args)
         options = run_options(args)
         module = parse_module(read_text(args.file), name)
         verify(module)
     except LoomError as failure:
-        broken = BenchmarkRun(name, request.policy, dry_run=request.dry_run)
+        broken = BenchmarkRun(name, request.policy if request is not None else Policy(), dry_run=args.dry_run)
         broken.failures.extend(from_error(failure, "planning"))
         _write(broken, args)
         raise
@@ -238,10 +241,12 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _summarize(outcome: BenchmarkRun, diagnostic_format: str) -> None:
-    """Failures as diagnostics and a line a row, on stderr."""
+    """Failures as diagnostics, a line a skipped sample and a line a row, on stderr."""
     report([Diagnostic(i.message, i.code, i.location, hint=i.hint) for i in outcome.failures], diagnostic_format)
     if diagnostic_format == "json":
         return
+    for row in outcome.skipped:
+        print(f"@{row['benchmark']} sample {row['sample_ordinal']}: skipped: {row['message']}", file=sys.stderr)
     for item in outcome.items:
         print(f"@{item.benchmark.name} {_parameters(item.parameters)}: {_state(item)}", file=sys.stderr)
     for row in outcome.comparisons:
@@ -258,11 +263,20 @@ def _state(item: Any) -> str:
     if item.measurement is not None:
         clock = {"host_monotonic": "host time", "device_events": "device time"}[item.measurement.clock]
         return f"p50 {statistics(item.measurement.batches)['p50'] / 1000:.1f} us ({clock})"
+    if item.gate is not None and item.gate.issues:
+        return f"gate failed: {_placed(item.gate.issues[0])}"
+    if item.failure is not None:
+        return f"failed: {_placed(item.failure)}"
     if item.unavailable is not None:
         return f"time unavailable: {item.unavailable}"
-    if item.gate is not None and item.gate.issues:
-        return f"gate failed: {item.gate.issues[0].message}"
     return str(item.state)
+
+
+def _placed(issue: Issue) -> str:
+    """An issue's place, message and code in one line."""
+    place = issue.location
+    where = f"{place.file}:{place.line}:{place.column}: " if place is not None else ""
+    return f"{where}{issue.message} [{issue.code}]"
 
 
 def main() -> int:

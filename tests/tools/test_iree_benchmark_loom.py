@@ -53,9 +53,12 @@ def test_dispatch_complete() -> None:
 
 def test_a_failing_gate_is_not_measured(tmp_path: Path) -> None:
     path = tmp_path / "wrong.loom"
-    path.write_text(AXPY.read_text().replace("value(3.25)", "value(3.5)"))
-    code, document, _ = run(str(path), "--device=reference", *FAST)
+    text = AXPY.read_text().replace("value(3.25)", "value(3.5)")
+    path.write_text(text)
+    code, document, stderr = run(str(path), "--device=reference", *FAST)
     assert code == 1
+    line = next(k for k, line in enumerate(text.split("\n"), 1) if "check.expect.equal" in line)
+    assert f"@axpy_tail count=300: gate failed: {path}:{line}:3: check.expect.equal: 300 of 300" in stderr
     (item,) = document["work_items"]
     assert item["state"] == "failed"
     assert "timing_ns" not in item
@@ -176,6 +179,36 @@ def test_output_file_and_bundles(tmp_path: Path) -> None:
 )
 def test_bad_policies(flag: str) -> None:
     assert run_raw(str(AXPY), flag)[0] == 2
+
+
+def test_a_bad_policy_still_gives_a_document() -> None:
+    code, document, stderr = run(str(AXPY), "--compare=@axpy_tail,@other", "--interleave=ABC")
+    assert (code, document["failures"][0]["code"]) == (2, "TOOL/001")
+    assert "pattern 'ABC' does not fit 2 candidates" in stderr
+
+
+def test_at_most_max_batches_are_taken() -> None:
+    code, document, _ = run(str(AXPY), "--max-batches=2", "--input-ring-min-bytes=0")
+    (item,) = document["work_items"]
+    assert (code, item["stop_reason"], item["timing_ns"]["count"]) == (0, "max_batches", 2)
+
+
+def test_a_skipped_benchmark_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "skips.loom"
+    needs = 'check.case public @axpy_case {\n  check.requires<target.feature> {feature = "mfma"}'
+    path.write_text(AXPY.read_text().replace("check.case public @axpy_case {", needs))
+    code, document, stderr = run(str(path), *FAST)
+    assert (code, document["summary"]["skipped_count"]) == (0, 1)
+    assert "@axpy_tail sample 0: skipped: target.feature" in stderr
+
+
+def test_uncomparable_benchmarks_are_failures_with_their_counts(tmp_path: Path) -> None:
+    path = tmp_path / "two.loom"
+    path.write_text(AXPY.read_text() + "check.benchmark<@axpy_case> @all\n")
+    code, document, stderr = run(str(path), "--compare=@axpy_tail,@all", *FAST)
+    assert (code, document["failures"][0]["code"]) == (1, "CHECK/062")
+    assert "@axpy_tail 1, @all 4" in stderr
+    assert {item["state"] for item in document["work_items"]} == {"failed"}
 
 
 def test_absent_device() -> None:
