@@ -215,11 +215,12 @@ class MemoryEmitter:
             offsets = [instruction.modifier(n) * operation.bytes * operation.stride for n in ("offset0", "offset1")]
         else:
             offsets = [instruction.modifier("offset")]
-        # Both addresses are read before either result is written.
+        # Both addresses are read before either result is written. The sum wraps in 32 bits: compilers move a constant
+        # out of a base that is negative without it (LLVM's hasUsableDSOffset, every generation behind gfx6).
         for element, extra in enumerate(offsets):
-            start = values.emit(f"add i64 {base}, {extra}") if extra else base
+            place = values.emit(f"add {values.vector} {offset}, splat (i32 {extra})") if extra else offset
             self.access(
-                instruction, operation, "lds", False, f"i64 {start}, {values.vector} {offset}", mask, site,
+                instruction, operation, "lds", False, f"i64 {base}, {values.vector} {place}", mask, site,
                 element * operation.words, data[element] if data else None,
             )  # fmt: skip
 

@@ -176,8 +176,9 @@ def _transposing(memory: MemoryEmitter, instruction: MachineInstruction, site: i
         address = memory.operand(instruction, "addr")
         assert address is not None
         base = values.emit(f"load i64, ptr {values.pointer(L.LDS_BASE)}")
-        start = values.emit(f"add i64 {base}, {instruction.modifier('offset')}")
-        place = f"i64 {start}, {values.vector} {memory.lane_word(address)}"
+        constant = f"splat (i32 {instruction.modifier('offset')})"
+        offset = values.emit(f"add {values.vector} {memory.lane_word(address)}, {constant}")
+        place = f"i64 {base}, {values.vector} {offset}"
         memory.access(instruction, operation, "lds", False, place, mask, site)
     else:
         place = f"<{memory.wave} x i64> {memory.global_addresses(instruction)}"

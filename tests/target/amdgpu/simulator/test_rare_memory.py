@@ -423,3 +423,46 @@ def test_first_signal_of_a_barrier(asm: Assembler) -> None:
     assert sum(c & 1 for c in counts) == 0
     # Each of the three others has one first.
     assert sum(c >> 2 for c in counts) == 3
+
+
+@pytest.mark.parametrize(
+    "processor, wave, names", [
+        ("gfx1100", 32, ("ds_store_b32", "ds_load_b32", "ds_load_2addr_b32", "ds_add_rtn_u32", "s_load_b64", "global_store_b32")),
+        ("gfx942", 64, ("ds_write_b32", "ds_read_b32", "ds_read2_b32", "ds_add_rtn_u32", "s_load_dwordx2", "global_store_dword")),
+    ],
+)  # fmt: skip
+def test_lds_addresses_wrap(asm: Assembler, processor: str, wave: int, names: tuple[str, ...]) -> None:
+    """A base below zero and a constant above: compilers split ``array[63 - i]`` so (LLVM's ds-sub-offset.ll)."""
+    store, load, load2, add, scalar, put = names
+    carry = "_nc" if wave == 32 else ""
+    body = f"""
+  {scalar} s[6:7], s[0:1], 0x8
+  v_and_b32 v0, 0x3ff, v0
+  v_lshlrev_b32 v1, 2, v0
+  v_sub{carry}_u32 v2, 0, v1
+  v_add{carry}_u32 v3, 0x64, v0
+  {store} v1, v3
+  {store} v1, v3 offset:{4 * wave}
+  s_waitcnt lgkmcnt(0)
+  s_barrier
+  {load} v4, v2 offset:{4 * (wave - 1)}
+  {load2} v[6:7], v2 offset0:{wave - 1} offset1:{wave}
+  s_waitcnt lgkmcnt(0)
+  {add} v8, v2, v0 offset:{4 * (wave - 1)}
+  s_waitcnt lgkmcnt(0)
+  v_lshlrev_b32 v1, 4, v0
+  {put} v1, v4, s[6:7]
+  {put} v1, v6, s[6:7] offset:4
+  {put} v1, v7, s[6:7] offset:8
+  {put} v1, v8, s[6:7] offset:12
+  s_endpgm
+"""
+    outcome, out = asm.run(body, np.zeros(4, U), 4 * wave, processor=processor, wave=wave, lds=8 * wave)
+    assert isinstance(outcome, Completed), outcome
+    mirrored = 100 + wave - 1 - np.arange(wave)
+    second = 100 + (wave - np.arange(wave)) % wave
+    np.testing.assert_array_equal(out.reshape(wave, 4), np.stack([mirrored, mirrored, second, mirrored], 1))
+    beyond = body.replace(f"offset:{4 * (wave - 1)}\n  {load2}", f"offset:{4 * (wave - 2)}\n  {load2}")
+    faulted, _ = asm.run(beyond, np.zeros(4, U), 4 * wave, processor=processor, wave=wave, lds=8 * wave)
+    assert isinstance(faulted, Faulted)
+    assert (faulted.fault.kind, faulted.fault.lane, faulted.fault.address) == ("lds_out_of_bounds", wave - 1, 0xFFFFFFFC)
