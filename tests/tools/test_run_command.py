@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,9 @@ def test_amdgpu_says_which_device_it_is(tmp_path: Path) -> None:
         (["--workgroups=1", "--workgroup-size=256", "--arg=buffer:/no/such.npy"], 2),
         (["--workgroups=1", "--workgroup-size=256", "--kernel=other"], 2), (["--workgroups=1", "--workgroup-size=256"], 2),
         (["--workgroups=1", "--workgroup-size=256", "--device=nowhere"], 3),
+        (["--workgroups=1", "--workgroup-size=256", "--arg=null", "--arg=null", "--arg=f16:1", "--arg=u32:0"], 2),
+        (["--workgroups=1", "--workgroup-size=256", "--arg=null", "--arg=i32:0", "--arg=f32:1", "--arg=u32:0"], 2),
+        (["--workgroups=1", "--workgroup-size=256", "--arg=null", "--arg=null", "--arg=null", "--arg=u32:0"], 2),
     ],
 )  # fmt: skip
 def test_bad_input(arguments: list[str], code: int) -> None:
@@ -88,3 +92,23 @@ def test_assembly_and_prepared_low(tmp_path: Path, source: str) -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), 2.5 * np.arange(1000, dtype=np.float32) + 1)
+
+
+def test_arguments_by_value(tmp_path: Path, oracle: Callable[[str], str]) -> None:
+    """A vector of four floats comes from a file; a pointer in its place would be read as its bytes, so it is refused."""
+    source = tmp_path / "k.cl"
+    source.write_text(
+        "typedef float f4 __attribute__((ext_vector_type(4)));\n"
+        "kernel void k(global float *out, f4 v, short s) { out[0] = v.w; out[1] = v.x; out[2] = s; }\n"
+    )
+    command = [oracle("clang-22"), "-x", "cl", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1100", "-O2", "-nogpulib"]
+    subprocess.run([*command, str(source), "-o", str(tmp_path / "k.co")], check=True, capture_output=True)
+    np.save(tmp_path / "out.npy", np.zeros(3, np.float32))
+    np.save(tmp_path / "v.npy", np.array([1, 2, 3, 4], np.float32))
+    head = [str(tmp_path / "k.co"), "--kernel=k", "--workgroups=1", "--workgroup-size=32", "--device=amdgpu-sim"]
+    head.append(f"--arg=buffer:{tmp_path}/out.npy:{tmp_path}/out.npy")
+    done = run(*head, f"--arg=value:{tmp_path}/v.npy", "--arg=i16:-7")
+    assert done.returncode == 0, done.stderr
+    assert np.load(tmp_path / "out.npy").tolist() == [4, 1, -7]
+    refused = run(*head, f"--arg=buffer:{tmp_path}/v.npy", "--arg=i16:-7")
+    assert refused.returncode == 2 and "has 16 bytes" in refused.stderr and "value:" in refused.stderr

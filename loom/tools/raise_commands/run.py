@@ -19,7 +19,9 @@ FILE is a code object, assembly text (.s) or prepared Low (.loom). Give one --ar
     --arg=buffer:IN.npy            a buffer with the file's contents
     --arg=buffer:IN.npy:OUT.npy    the same, and its contents afterwards are written to OUT.npy
     --arg=i32:5                    a number: i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64, decimal or 0x…
+    --arg=value:IN.npy             the file's bytes as an argument passed by value: a structure or a vector
     --arg=null                     a null pointer
+A pointer into dynamic LDS (``local`` in OpenCL) is u32: its offset.
 Hidden arguments are filled as the kernel's metadata says.
 
 Exit code 1: the kernel faulted; the fault names kernel, pc, instruction, wave, lane, address and the nearest buffer."""
@@ -68,16 +70,19 @@ def _parse_argument(text: str) -> Any:
     kind, _, value = text.partition(":")
     if kind == "null":
         return None
-    if kind == "buffer":
-        source, _, target = value.partition(":")
+    if kind in ("buffer", "value"):
+        source, _, target = value.partition(":") if kind == "buffer" else (value, "", "")
         try:
             array = numpy.load(source, allow_pickle=False)
         except (OSError, ValueError) as problem:
             message = f"--arg={text}: cannot read '{source}': {problem}"
             raise error(message, "RUN/002", hint="give a .npy file") from None
-        return _Buffer(numpy.ascontiguousarray(array), target or None)
+        array = numpy.ascontiguousarray(array)
+        return _Buffer(array, target or None) if kind == "buffer" else array
     if kind not in _SCALARS:
-        raise error(f"--arg={text}: unknown kind '{kind}'", "RUN/003", hint="buffer, null, " + ", ".join(_SCALARS))
+        raise error(
+            f"--arg={text}: unknown kind '{kind}'", "RUN/003", hint="buffer, value, null, " + ", ".join(_SCALARS)
+        )
     dtype = numpy.dtype(_SCALARS[kind])
     try:
         if kind[0] == "f":
@@ -152,10 +157,12 @@ def run(args: argparse.Namespace) -> int:
                 data = buffer.address.to_bytes(8, "little")
             else:
                 data = bytes(8) if value is None else value.tobytes()
-            if len(data) > entry.size:
+            if len(data) != entry.size:
+                what = f"argument {position} ({entry.name or entry.kind}) of kernel '{kernel}'"
                 raise error(
-                    f"argument {position} of kernel '{kernel}' has {entry.size} bytes, {len(data)} given", "RUN/005"
-                )
+                    f"{what} has {entry.size} bytes, --arg={args.arg[position]} has {len(data)}", "RUN/005",
+                    hint="a scalar of the argument's size, value:FILE.npy for a structure, buffer:FILE.npy for a pointer",
+                )  # fmt: skip
             kernarg[entry.offset : entry.offset + len(data)] = data
         outcome = device.launch(executable, kernel, groups, size, bytes(kernarg), args.dynamic_lds)
         document: dict[str, Any] = {
