@@ -28,6 +28,10 @@ def _kind(attributes: Mapping[str, Any], key: str, tensor_form: ElementFormat) -
     return form
 
 
+#: Attributes that an oracle reads: the numeric kinds of its operands, of its sum and of its result.
+_KINDS = ("lhs", "rhs", "accumulator", "result")
+
+
 def _product(lhs: Array, rhs: Array, init: Array, accumulator: ElementFormat, result: ElementFormat) -> Array:
     if accumulator.is_float != result.is_float:
         raise OracleError("kinds must be all float or all integer")
@@ -41,7 +45,7 @@ def _product(lhs: Array, rhs: Array, init: Array, accumulator: ElementFormat, re
 
 def matmul(attributes: Mapping[str, Any], inputs: Sequence[Tensor], result: ElementFormat) -> Tensor:
     """``result = lhs · rhs + init`` on rank-2 tensors; the sum is rounded to ``accumulator``, then to ``result``."""
-    lhs, rhs, init = _operands(attributes, inputs, 2)
+    lhs, rhs, init = _operands(attributes, inputs, result, 2)
     if lhs.shape[1] != rhs.shape[0] or init.shape != (lhs.shape[0], rhs.shape[1]):
         raise OracleError(f"shapes {lhs.shape} · {rhs.shape} + {init.shape} do not fit")
     accumulator = _kind(attributes, "accumulator", init.form)
@@ -50,7 +54,7 @@ def matmul(attributes: Mapping[str, Any], inputs: Sequence[Tensor], result: Elem
 
 def tiled_matmul(attributes: Mapping[str, Any], inputs: Sequence[Tensor], result: ElementFormat) -> Tensor:
     """The product of tiled matrices: lhs [M, K, m, k], rhs [K, N, k, n], init and result [M, N, m, n]."""
-    lhs, rhs, init = _operands(attributes, inputs, 4)
+    lhs, rhs, init = _operands(attributes, inputs, result, 4)
     (rows, depth, m, k), (depth2, columns, k2, n) = lhs.shape, rhs.shape
     if depth != depth2 or k != k2 or init.shape != (rows, columns, m, n):
         raise OracleError(f"shapes {lhs.shape} · {rhs.shape} + {init.shape} do not fit")
@@ -63,7 +67,13 @@ def tiled_matmul(attributes: Mapping[str, Any], inputs: Sequence[Tensor], result
     return from_values(tiled, result, "oracle")
 
 
-def _operands(attributes: Mapping[str, Any], inputs: Sequence[Tensor], rank: int) -> tuple[Tensor, Tensor, Tensor]:
+def _operands(
+    attributes: Mapping[str, Any], inputs: Sequence[Tensor], result: ElementFormat, rank: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    unknown = sorted(set(attributes) - set(_KINDS))
+    if unknown:
+        raise OracleError(f"there is no attribute '{unknown[0]}'; the attributes are {', '.join(_KINDS)}")
+    _kind(attributes, "result", result)
     if len(inputs) != 3:
         raise OracleError(f"expected lhs, rhs and init, got {len(inputs)} inputs")
     lhs, rhs, init = inputs

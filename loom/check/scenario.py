@@ -99,11 +99,11 @@ class _CompareScope(Scope):
         return copies[name] if name in copies else self.values[name]
 
 
-def _copies(arguments: Sequence[tuple[SsaValue, Value]]) -> dict[SsaValue, Value]:
-    """Disjoint copies of the tensors among the arguments; tensors that share a storage share the copy."""
+def _copies(values: Mapping[SsaValue, Value]) -> dict[SsaValue, Value]:
+    """Disjoint copies of a trial's tensors; tensors that share a storage share the copy."""
     storages: dict[int, Storage] = {}
     copies: dict[SsaValue, Value] = {}
-    for name, value in arguments:
+    for name, value in values.items():
         if not isinstance(value, Tensor):
             continue
         storage = value.storage
@@ -181,12 +181,12 @@ def _finish(
 ) -> None:
     names = op.operand_group("arguments")
     values = [(name, scope.values[name]) for name in names]
-    scope.target_copies = _copies(values)
+    scope.target_copies = _copies(scope.values)
     target = str(op.attributes["target"])
     actual = executor.call(op, target, [scope.target_copies.get(name, value) for name, value in values])
     if op.name == "check.invoke":
         return
-    scope.oracle_copies = _copies(values)
+    scope.oracle_copies = _copies(scope.values)
     second = str(op.attributes.get("oracle") or target)
     expected = oracle.call(op, second, [scope.oracle_copies.get(name, value) for name, value in values])
     block = op.body()

@@ -91,9 +91,13 @@ class SymbolChecker:
     def signature(
         self, op: Operation, callee: Operation, arguments: Sequence[Value], results: Sequence[Type] | None
     ) -> bool:
-        """Compare a call with the callee's signature, its dimensions bound to the arguments."""
+        """Compare a call with the callee's signature, its dimensions bound to the arguments.
+
+        Checks have tensors where functions have buffers; a call from a check passes one for the other, like a launch.
+        """
         parameters = callee.regions[0].blocks[0].arguments
-        if not self._arguments(op, callee, parameters, arguments, "arguments", _same):
+        accepts = _launchable if _in_check(op) else _same
+        if not self._arguments(op, callee, parameters, arguments, "arguments", accepts):
             return False
         if results is None:
             return True
@@ -347,6 +351,12 @@ def register_fits(register: RegisterType, source: Type) -> bool:
     if isinstance(source, IntegerType | FloatType):
         return max(source.width, 32) == 32 * register.units
     return isinstance(source, IndexType | OffsetType) and register.units in (1, 2)
+
+
+def _in_check(op: Operation) -> bool:
+    """Whether the op is one of a case, scenario or trial (not of a function)."""
+    parent = op.parent_op
+    return parent is not None and parent.name.startswith("check.")
 
 
 def _same(parameter: Type, argument: Type) -> bool:

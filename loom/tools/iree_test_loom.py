@@ -194,7 +194,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _summarize(outcome: Any, diagnostic_format: str) -> None:
-    """One diagnostic a planning issue, one line an issue of a failed sample (hints once), and the count, on stderr."""
+    """Diagnostics of planning issues, a line a skip and an issue of a sample (hints once), and the count, on stderr."""
     from loom.diagnostics import Diagnostic
 
     report(
@@ -203,6 +203,8 @@ def _summarize(outcome: Any, diagnostic_format: str) -> None:
     )
     if diagnostic_format == "json":
         return
+    for row in outcome.skipped:
+        print(f"SKIPPED @{row['case']}: {row['message']} [{row['reason_code']}]", file=sys.stderr)
     advised: set[str] = set()
     for sample in outcome.samples:
         if not sample["passed"] and "tolerated" not in sample:

@@ -300,6 +300,9 @@ check.case @c {{
     assert [entry["actual"] for entry in tiled["details"]["first_differences"]] == [13, 14, 21, 26]
     assert only_issue(run_text(text("reference.unknown", "2x2")))["code"] == "CHECK/030"
     assert only_issue(run_text(text("reference.matmul", "4")))["code"] == "CHECK/031"
+    for attributes in ('{result = "f32"}', '{rhs = "i8"}', '{lsh = "i32"}', "{lhs = 3}"):
+        wrong = text("reference.matmul", "2x2").replace("callee", f"{attributes} callee")
+        assert only_issue(run_text(wrong))["code"] == "CHECK/031", attributes
 
 
 def test_launch_problems_are_issues() -> None:

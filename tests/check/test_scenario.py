@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
+
 from loom.check.entropy import Entropy
+from loom.tools.common import run_tool
+from loom.tools.iree_test_loom import run
 from tests.check.helpers import run_text
 
 FUNCTIONS = """
@@ -128,3 +135,65 @@ check.scenario @s {
     document = run_text(text)
     assert document["planning_issues"][0]["code"] == "CHECK/001"
     assert document["exit_code"] == 1
+
+
+def test_a_tensor_that_shares_storage_with_an_argument_is_compared_too() -> None:
+    """The oracle adds twice: what the comparison sees through the whole tensor differs where the view was changed."""
+    text = (
+        FUNCTIONS
+        + """
+check.scenario @s {
+  check.trial[1](%trial: index, %entropy: check.entropy) {
+    %t = check.generate.fill value(10) : tensor<4xi32>
+    %v = check.tensor.view %t offset(8) : tensor<4xi32> -> tensor<2xi32>
+    check.compare<@add_one, @add_two>(%v) : (tensor<2xi32>) -> () {
+      check.expect.equal actual(%t) expected(%t) : tensor<4xi32>
+    }
+  }
+  check.return
+}
+"""
+    )
+    (sample,) = run_text(text)["samples"]
+    (issue,) = sample["issues"]
+    found = [(d["index"], d["actual"], d["expected"]) for d in issue["details"]["first_differences"]]
+    assert found == [([2], 11, 12)]
+
+
+@pytest.mark.parametrize("device", ["reference", "amdgpu-sim"])
+def test_checks_pass_tensors_for_buffers(device: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Calls, comparisons and invocations through the command, which verifies the module first."""
+    text = (
+        FUNCTIONS
+        + """
+check.case @c {
+  %t = check.generate.fill value(10) : tensor<2xi32>
+  %e = check.generate.iota offset(11) step(-1) : tensor<2xi32>
+  func.call @add_one(%t) : (tensor<2xi32>)
+  check.expect.equal actual(%t) expected(%e) : tensor<2xi32>
+  check.return
+}
+check.scenario @s {
+  check.trial[2](%trial: index, %entropy: check.entropy) {
+    %t = check.generate.fill value(10) : tensor<2xi32>
+    check.compare<@add_one>(%t) : (tensor<2xi32>) -> () {
+      check.expect.equal actual(%t) expected(%t) : tensor<2xi32>
+    }
+  }
+  check.trial[1](%trial: index, %entropy: check.entropy) {
+    %t = check.generate.fill value(10) : tensor<2xi32>
+    check.invoke<@add_one>(%t) : (tensor<2xi32>) -> ()
+  }
+  check.return
+}
+"""
+    )
+    path = tmp_path / "tensors.loom"
+    path.write_text(text)
+    assert run_tool(run, [str(path), f"--device={device}"]) == 0
+    document = json.loads(capfd.readouterr().out)
+    assert [sample["passed"] for sample in document["samples"]] == [True] * 4
+    path.write_text(text.replace("tensor<2xi32>", "tensor<0xi32>"))
+    assert run_tool(run, [str(path), f"--device={device}"]) == 1
+    codes = {i["code"] for s in json.loads(capfd.readouterr().out)["samples"] for i in s["issues"]}
+    assert codes == ({"REFERENCE/002"} if device == "reference" else {"FAULT/out_of_bounds"})
