@@ -161,7 +161,7 @@ def run(args: argparse.Namespace) -> int:
                 what = f"argument {position} ({entry.name or entry.kind}) of kernel '{kernel}'"
                 raise error(
                     f"{what} has {entry.size} bytes, --arg={args.arg[position]} has {len(data)}", "RUN/005",
-                    hint="a scalar of the argument's size, value:FILE.npy for a structure, buffer:FILE.npy for a pointer",
+                    hint="a scalar of that size, value:FILE.npy for a structure, buffer:FILE.npy for a pointer",
                 )  # fmt: skip
             kernarg[entry.offset : entry.offset + len(data)] = data
         outcome = device.launch(executable, kernel, groups, size, bytes(kernarg), args.dynamic_lds)
