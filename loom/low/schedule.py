@@ -13,16 +13,20 @@ and with the registers that the order of the text needs.
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loom.low.code import COPY, ENTRY, FENCE, JUMP, CodeBlock, Instruction, LowCode
+from loom.low.code import COPY, ENTRY, FENCE, JUMP, Instruction, LowCode
 from loom.low.dependence import DependenceGraph
 from loom.low.interface import BackendTarget, ScheduleLimits
 from loom.low.liveness import Liveness
 
 CANDIDATES = 12
 """Ready instructions that are compared in full; the rest waits in the heap."""
+
+Effect = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
+"""What issuing an instruction does to register files: units that it defines and units that it frees, by file."""
 
 
 @dataclass(slots=True)
@@ -50,8 +54,8 @@ def schedule(
     summary = ScheduleSummary()
     files = [target.file_of(register.register_class).file for register in code.registers]
     number = 0
+    live_out = _live_out(liveness)
     for block in code.blocks:
-        live_out = _live_out(code, liveness, block)
         tail = block.instructions[-1:]
         body = block.instructions[:-1]
         tail_start = len(body)
@@ -69,7 +73,7 @@ def schedule(
         result: list[Instruction] = []
         # Uses behind a run keep a register alive in it.
         later: list[dict[int, int]] = [{} for _ in runs]
-        pending: dict[int, int] = dict.fromkeys(live_out, 1)
+        pending: dict[int, int] = dict.fromkeys(live_out[block.index], 1)
         for instruction in tail:
             for register, _, _ in instruction.uses:
                 pending[register.index] = 1
@@ -97,13 +101,21 @@ def schedule(
     return summary
 
 
-def _live_out(code: LowCode, liveness: Liveness, block: CodeBlock) -> set[int]:
-    end = liveness.block_range[block.index][1]
-    tail = block.instructions[-1]
-    _ = tail
-    return {
-        register.index for register in code.registers if any(mask >> end & 1 for mask in liveness.live[register.index])
-    }
+def _live_out(liveness: Liveness) -> list[set[int]]:
+    """By block the registers that are live at its end."""
+    ends = [end for _, end in liveness.block_range]
+    found: list[set[int]] = [set() for _ in ends]
+    for index, masks in enumerate(liveness.live):
+        union = 0
+        for mask in masks:
+            union |= mask
+        if union:
+            # A range starts at its lowest bit, and few blocks lie between that and its highest.
+            first, last = (union & -union).bit_length() - 1, union.bit_length() - 1
+            for b in range(bisect_left(ends, first), bisect_right(ends, last)):
+                if union >> ends[b] & 1:
+                    found[b].add(index)
+    return found
 
 
 def _schedule_run(
@@ -133,51 +145,34 @@ def _schedule_run(
     pressure = dict(start_pressure)
     earliest = [0] * count
     window = _Window(run, limits)
-    ready: list[tuple[int, int]] = [(-height[i], i) for i in range(count) if not waiting[i] and window.admits(i)]
-    heapq.heapify(ready)
+    candidates = _Candidates(run, height, earliest)
+    effects = _Effects(run, distinct, uses_left, keep, files, units)
+    for i in range(count):
+        if not waiting[i] and window.admits(i):
+            candidates.add(i, effects.of(i))
     order: list[Instruction] = []
     cycle = 0
-    defined = [[r.index for r, _, _ in i.defs] for i in run]
-
-    def pressure_delta(i: int) -> tuple[int, int]:
-        """Change in files over budget, and change in all files."""
-        over = total = 0
-        for index in defined[i]:
-            change = units[index]
-            file = files[index]
-            total += change
-            if pressure.get(file, 0) + change > budget.get(file, 1 << 30):
-                over += change
-        for index in distinct[i]:
-            if uses_left[index] == 1 and index not in keep:
-                change = units[index]
-                file = files[index]
-                total -= change
-                if pressure.get(file, 0) + 2 > budget.get(file, 1 << 30):
-                    over -= change
-        return over, total
-
-    while ready:
-        pool = [heapq.heappop(ready) for _ in range(min(CANDIDATES, len(ready)))]
+    while len(candidates):
+        # Under pressure the instruction that frees registers may have a short path: look at every one.
         crowded = any(pressure.get(file, 0) + 2 > limit for file, limit in budget.items())
-        if crowded and ready:
-            # Under pressure the instruction that frees registers may have a short path: look at every one.
-            pool.extend(ready)
-            ready.clear()
-        best = -1
-        best_key: tuple[int, ...] = ()
-        for k, (negative_height, i) in enumerate(pool):
-            over, total = pressure_delta(i)
+        pool = candidates.first_by_effect(cycle) if crowded else candidates.first_by_height()
+        deltas: dict[Effect, tuple[int, int]] = {}
+        best: tuple[int, ...] = ()
+        for i in pool:
+            effect = candidates.effect[i]
+            delta = deltas.get(effect)
+            if delta is None:
+                delta = deltas[effect] = _pressure_delta(effect, pressure, budget)
+            over, total = delta
             stall = max(0, earliest[i] - cycle)
             if crowded or over > 0:
                 key: tuple[int, ...] = (over, total if crowded else 0, stall, i)
             else:
-                key = (0, 0, stall, negative_height, total, i)
-            if best < 0 or key < best_key:
-                best, best_key = k, key
-        _, chosen = pool.pop(best)
-        for entry in pool:
-            heapq.heappush(ready, entry)
+                key = (0, 0, stall, -height[i], total, i)
+            if not best or key < best:
+                best = key
+        chosen = best[-1]
+        candidates.remove(chosen)
         instruction = run[chosen]
         cycle = max(cycle, earliest[chosen]) + 1
         order.append(instruction)
@@ -185,20 +180,142 @@ def _schedule_run(
             uses_left[index] -= 1
             if not uses_left[index] and index not in keep:
                 pressure[files[index]] = pressure.get(files[index], 0) - units[index]
-        for index in defined[chosen]:
+        for index in effects.defined[chosen]:
             if uses_left.get(index, 0) or index in keep:
                 pressure[files[index]] = pressure.get(files[index], 0) + units[index]
+        for last in effects.issue(chosen):
+            if last in candidates:
+                candidates.add(last, effects.of(last))
         for j, latency in graph.successors[chosen]:
             waiting[j] -= 1
             moment = cycle - 1 + latency
             if moment > earliest[j]:
                 earliest[j] = moment
             if not waiting[j] and window.admits(j):
-                heapq.heappush(ready, (-height[j], j))
+                candidates.add(j, effects.of(j))
         for j in window.advance(chosen):
-            heapq.heappush(ready, (-height[j], j))
+            candidates.add(j, effects.of(j))
     assert len(order) == count, "the dependence graph has a cycle"
     return order
+
+
+def _pressure_delta(effect: Effect, pressure: dict[str, int], budget: dict[str, int]) -> tuple[int, int]:
+    """Change in files over budget, and change in all files."""
+    over = total = 0
+    defined, freed = effect
+    for file, change in defined:
+        total += change
+        if pressure.get(file, 0) + change > budget.get(file, 1 << 30):
+            over += change
+    for file, change in freed:
+        total -= change
+        if pressure.get(file, 0) + 2 > budget.get(file, 1 << 30):
+            over -= change
+    return over, total
+
+
+class _Effects:
+    """What issuing an instruction does to register files: it changes when another use of an operand is issued."""
+
+    def __init__(
+        self,
+        run: Sequence[Instruction],
+        distinct: Sequence[Sequence[int]],
+        uses_left: dict[int, int],
+        keep: dict[int, int],
+        files: Sequence[str],
+        units: Sequence[int],
+    ) -> None:
+        self.distinct = distinct
+        self.uses_left = uses_left
+        self.keep = keep
+        self.amounts = list(zip(files, units, strict=True))
+        self.defined = [[register.index for register, _, _ in instruction.defs] for instruction in run]
+        self.made = [tuple(self.amounts[index] for index in defined) for defined in self.defined]
+        #: By register the sum of the numbers of the instructions that are still to use it: of the last, its number.
+        self.users: dict[int, int] = {}
+        for i, used in enumerate(distinct):
+            for index in used:
+                self.users[index] = self.users.get(index, 0) + i
+
+    def of(self, i: int) -> Effect:
+        """The effect of issuing ``i`` next."""
+        left, keep = self.uses_left, self.keep
+        freed = [self.amounts[index] for index in self.distinct[i] if left[index] == 1 and index not in keep]
+        return self.made[i], tuple(sorted(freed))
+
+    def issue(self, i: int) -> list[int]:
+        """Take note of an issue, once ``uses_left`` has; gives the instructions whose effect may be another now."""
+        changed = []
+        for index in self.distinct[i]:
+            self.users[index] -= i
+            if self.uses_left[index] == 1 and index not in self.keep:
+                changed.append(self.users[index])
+        return changed
+
+
+class _Candidates:
+    """The instructions that may be issued, found by the length of their path or by their effect on registers.
+
+    Instructions of equal effect differ in nothing but the cycle that they can start at and their place in the text, so
+    under pressure one of each effect is enough to look at. Entries of removed instructions, and of instructions whose
+    effect has changed, stay in the heaps until they are met.
+    """
+
+    def __init__(self, run: Sequence[Instruction], height: Sequence[int], earliest: Sequence[int]) -> None:
+        self.height = height
+        self.earliest = earliest
+        self.effect: dict[int, Effect] = {}
+        self.by_height: list[tuple[int, int]] = []
+        #: By effect the instructions that would stall, by cycle, and those that would not, by place.
+        self.by_effect: dict[Effect, tuple[list[tuple[int, int]], list[int]]] = {}
+
+    def __len__(self) -> int:
+        return len(self.effect)
+
+    def __contains__(self, i: int) -> bool:
+        return i in self.effect
+
+    def add(self, i: int, effect: Effect) -> None:
+        """Make ``i`` a candidate, or change its effect."""
+        if i not in self.effect:
+            heapq.heappush(self.by_height, (-self.height[i], i))
+        self.effect[i] = effect
+        stalled, _ = self.by_effect.setdefault(effect, ([], []))
+        heapq.heappush(stalled, (self.earliest[i], i))
+
+    def remove(self, i: int) -> None:
+        """``i`` is issued."""
+        del self.effect[i]
+
+    def first_by_height(self) -> list[int]:
+        """The candidates with the longest paths behind them, at most :data:`CANDIDATES`."""
+        found: list[tuple[int, int]] = []
+        while self.by_height and len(found) < CANDIDATES:
+            entry = heapq.heappop(self.by_height)
+            if entry[1] in self.effect:
+                found.append(entry)
+        for entry in found:
+            heapq.heappush(self.by_height, entry)
+        return [i for _, i in found]
+
+    def first_by_effect(self, cycle: int) -> list[int]:
+        """Of each effect the candidate to issue first: without a stall the first of the text, else the least stall."""
+        found = []
+        for effect, (stalled, startable) in list(self.by_effect.items()):
+            while stalled and stalled[0][0] <= cycle:
+                heapq.heappush(startable, heapq.heappop(stalled)[1])
+            while startable and self.effect.get(startable[0]) != effect:
+                heapq.heappop(startable)
+            while not startable and stalled and self.effect.get(stalled[0][1]) != effect:
+                heapq.heappop(stalled)
+            if startable:
+                found.append(startable[0])
+            elif stalled:
+                found.append(stalled[0][1])
+            else:
+                del self.by_effect[effect]
+        return found
 
 
 class _Window:

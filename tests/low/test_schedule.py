@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from toy import LOAD, PLAIN, STORE, ToyTarget, random_code, run_registers, run_values
 
+from loom.low import schedule as scheduling
 from loom.low.allocate import allocate
 from loom.low.code import ENTRY, FENCE, OP, RETURN, CodeBlock, Instruction, LowCode, Traits, VirtualRegister
+from loom.low.dependence import DependenceGraph
 from loom.low.interface import ScheduleLimits
 from loom.low.schedule import schedule
 
@@ -218,3 +222,91 @@ def test_constrained_programs_keep_their_meaning_and_the_limits(seed: int) -> No
             assert sum(place[id(other)] > place[id(instruction)] for other in old[:n]) <= 3
         ordered = [i for i in old if i.traits.side_effects]
         assert [place[id(i)] for i in ordered] == sorted(place[id(i)] for i in ordered)
+
+
+@pytest.mark.parametrize("budget", [4, 12, 100])
+@pytest.mark.parametrize("seed", range(12))
+def test_each_step_takes_what_the_rule_says(seed: int, budget: int) -> None:
+    """The rule of the module's head, spelled out over all ready instructions at every step, without heaps."""
+    random = Random(seed)
+    s = Straight()
+    made = [s.op(f"v{i}", traits=LOAD, units=random.choice([1, 2, 4])) for i in range(12)]
+    for i in range(60):
+        used = random.sample(made[-20:], random.randint(1, 3))
+        made.append(s.op(f"w{i}", *used, units=random.choice([1, 1, 2])))
+    s.effect("end", *made[-4:])
+    run = list(s.block.instructions[1:])
+    position = {id(instruction): i for i, instruction in enumerate(run)}
+
+    graph = DependenceGraph(run)
+    height, waiting = graph.heights(), list(graph.predecessors)
+    users: dict[int, set[int]] = {}
+    for i, instruction in enumerate(run):
+        for register, _, _ in instruction.uses:
+            users.setdefault(register.index, set()).add(i)
+    size = {register.index: register.units for register in s.code.registers}
+
+    def live(issued: set[int]) -> int:
+        return sum(size[r.index] for i in issued for r, _, _ in run[i].defs if users.get(r.index, set()) - issued)
+
+    def made_by(i: int) -> int:
+        return sum(size[r.index] for r, _, _ in run[i].defs if r.index in users)
+
+    # An instruction's results are counted next to its operands.
+    peak = max(live(set(range(n))) + made_by(n) for n in range(len(run)))
+    limit = max(budget, peak)
+    issued: set[int] = set()
+    earliest = [0] * len(run)
+    cycle, expected = 0, []
+    while len(issued) < len(run):
+        ready = [i for i in range(len(run)) if i not in issued and not waiting[i]]
+        now = live(issued)
+        crowded = now + 2 > limit
+        if not crowded:
+            ready = sorted(ready, key=lambda i: (-height[i], i))[:12]
+
+        def key(i: int, now: int = now, crowded: bool = crowded, cycle: int = cycle) -> tuple[int, ...]:
+            grown = sum(size[r.index] for r, _, _ in run[i].defs)
+            over = sum(size[r.index] for r, _, _ in run[i].defs if now + size[r.index] > limit)
+            freed = sum(size[r] for r in {r.index for r, _, _ in run[i].uses} if users[r] - issued == {i})
+            over -= freed if crowded else 0
+            stall = max(0, earliest[i] - cycle)
+            if crowded or over > 0:
+                return (over, grown - freed if crowded else 0, stall, i)
+            return (0, 0, stall, -height[i], grown - freed, i)
+
+        chosen = min(ready, key=key)
+        cycle = max(cycle, earliest[chosen]) + 1
+        issued.add(chosen)
+        expected.append(chosen)
+        for j, latency in graph.successors[chosen]:
+            waiting[j] -= 1
+            earliest[j] = max(earliest[j], cycle - 1 + latency)
+    s.order(budget)
+    assert [position[id(i)] for i in s.block.instructions if id(i) in position] == expected
+
+
+def test_effort_of_a_crowded_schedule_grows_with_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice the instructions, all ready at once and over the budget: about twice the comparisons, not four times."""
+
+    def comparisons(count: int) -> int:
+        calls = 0
+        judge = scheduling._pressure_delta
+
+        def counted(*given: Any) -> tuple[int, int]:
+            nonlocal calls
+            calls += 1
+            return judge(*given)
+
+        s = Straight()
+        made = [s.op(f"v{i}") for i in range(count)]
+        for i in range(0, count, 2):
+            s.effect(f"store{i}", made[i], made[i + 1], traits=PLAIN)
+        monkeypatch.setattr(scheduling, "_pressure_delta", counted)
+        s.order(2)
+        monkeypatch.undo()
+        return calls
+
+    small, large = comparisons(200), comparisons(400)
+    assert small >= 200, "every step compares something"
+    assert large <= 2.2 * small

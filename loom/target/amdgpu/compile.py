@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import Diagnostic, Location, LoomError, Severity, error
+from loom.ir.recursion import collection_paused
 from loom.target.amdgpu.abi import KernelResources
 from loom.target.amdgpu.access_proofs import unproven_accesses
 from loom.target.amdgpu.evidence_source import checks_of, place_of
@@ -141,7 +142,8 @@ def compile_module(module: Module, options: CompileOptions | None = None) -> Com
     options = options or CompileOptions()
     times: dict[str, float] = {}
     started = time.perf_counter()
-    prepared, target, dumps = _prepare(module, options)
+    with collection_paused():
+        prepared, target, dumps = _prepare(module, options)
     times["pipeline"] = time.perf_counter() - started
     kernels = _kernels(prepared, options.root)
     if not kernels:
@@ -161,7 +163,8 @@ def compile_module(module: Module, options: CompileOptions | None = None) -> Com
         backend = KernelBackend(low_module, op, configuration, processor_named(configuration.processor))
         backend.trace.accesses = proofs.get(op.symbol)
         backend.trace.legalizations = legalizations.get(op.symbol or "")
-        backend.run(report=options.report, check=options.check)
+        with collection_paused():
+            backend.run(report=options.report, check=options.check)
         backends.append(backend)
     times["backend"] = time.perf_counter() - started - sum(times.values())
     processors = {backend.processor.name for backend in backends}

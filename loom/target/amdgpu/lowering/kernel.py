@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from loom.ir import (
@@ -23,6 +20,7 @@ from loom.ir import (
     Word,
     lookup,
 )
+from loom.ir.recursion import collection_paused
 from loom.target.amdgpu.lowering.cleanup import clean
 from loom.target.amdgpu.lowering.context import Handler, Lowering
 from loom.target.amdgpu.lowering.emitter import SGPR, Emitter
@@ -238,7 +236,7 @@ def lower_kernel(
     lw.entry = first
     lw.entry_anchor = emitter.create("low.schedule.fence", [], [])
     lw.entry_end = emitter.create("low.schedule.fence", [], [])
-    with _uncollected():
+    with collection_paused():
         _arguments(lw, entry, first)
         _dynamic_storage(lw, config)
         lw.run_body(body)
@@ -247,18 +245,6 @@ def lower_kernel(
         lw.entry_end.erase()
         clean(lw, lowered)
     return lowered
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Keep the cycle collector out: what is made here stays alive, and each pass over it costs more than the work."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _dynamic_storage(lw: Lowering, config: Operation) -> None:
