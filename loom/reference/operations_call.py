@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from loom.diagnostics import ExitCode, error
+from loom.dialect.rules.values import literal_problem
 from loom.ir import Operation, Type
 from loom.ir.attributes import EncodingAttribute, Predicate, Ref
 from loom.reference.execution import Frame, Interpreter, form_of, handles, merge_value
@@ -128,7 +130,7 @@ def config_value(interp: Interpreter, key: str, op: Operation) -> Any:
     """
     declared = interp.symbols().get(key)
     if key in interp.config:
-        value = interp.config[key]
+        value = _bound(interp.config[key], op.results[0].type, key, op)
     elif declared is not None and declared.name == "config.def":
         value = declared.attributes["value"]
     else:
@@ -153,6 +155,30 @@ def config_value(interp: Interpreter, key: str, op: Operation) -> Any:
                     op.location,
                     exit_code=ExitCode.BAD_INPUT,
                 )
+    return value
+
+
+def _bound(value: Any, type_: Type, key: str, op: Operation) -> Any:
+    """A binding of the command line or of a file (a number, or its text) as a value of the key's type.
+
+    Raises ``REFERENCE/016`` (bad input) where it is none.
+    """
+    if isinstance(value, EncodingAttribute):
+        return value
+    if isinstance(value, str):
+        for convert in (lambda text: int(text, 0), float):
+            with suppress(ValueError):
+                value = convert(value)
+                break
+    problem = "it is no number" if not isinstance(value, int | float) else literal_problem(value, type_)
+    if problem is not None:
+        raise error(
+            f"configuration value '{key}' is '{value}': {problem}",
+            "REFERENCE/016",
+            op.location,
+            hint=f"bind it to a value of type {type_}",
+            exit_code=ExitCode.BAD_INPUT,
+        )
     return value
 
 

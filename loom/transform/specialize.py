@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from loom.dialect.rules.values import literal_problem
 from loom.ir import Builder, FloatType, IndexType, IntegerType, Module, OffsetType, Operation, Predicate, Type
 from loom.transform.folding import constant_of
 from loom.transform.passes import PassContext
@@ -78,9 +79,10 @@ def convert_config(value: object, type_: Type, key: str, user: Operation) -> Any
                 return value
             return {"true": True, "false": False, "1": True, "0": False}[str(value)]
         if isinstance(type_, IntegerType | IndexType | OffsetType):
-            if isinstance(value, bool):
+            number = int(str(value), 0)
+            if isinstance(value, bool) or literal_problem(number, type_) is not None:
                 raise ValueError
-            return int(str(value), 0)
+            return number
         if isinstance(type_, FloatType):
             return float(str(value))
     except (ValueError, KeyError):

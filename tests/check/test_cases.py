@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ from loom.check.execute import Files
 from loom.check.executor import ReferenceExecutor, RunOptions
 from loom.check.testing import Selection, Tolerated, run_tests
 from loom.text import parse_module
+from loom.tools.common import run_tool
+from loom.tools.iree_test_loom import run
 from tests.check.helpers import kernel, launch_case, only_issue, run_text
 
 FUNCTION = """
@@ -327,6 +330,54 @@ config.decl @limit : %value: index where [range(%value, 1, 8)]
     assert run_text(text, config={"limit": 5})["exit_code"] == 0
     assert only_issue(run_text(text))["code"] == "REFERENCE/016"
     assert "range(9, 1, 8)" in only_issue(run_text(text, config={"limit": 9}))["message"]
+
+
+@pytest.mark.parametrize("device", ["reference", "amdgpu-sim"])
+@pytest.mark.parametrize(
+    ("type_", "given", "fits"),
+    [
+        ("i32", "5", True),
+        ("i32", "0x5", True),
+        ("i32", "5.5", False),
+        ("i32", "five", False),
+        ("i32", "true", False),
+        ("i32", "4294967296", False),
+        ("i8", "300", False),
+        ("index", "5", True),
+        ("index", "5.0", False),
+        ("offset", "-5", False),
+        ("f32", "5", True),
+        ("f32", "5.0", True),
+        ("f32", "five", False),
+        ("i1", "true", True),
+        ("i1", "2", False),
+    ],
+)
+def test_a_config_value_is_one_of_its_type(
+    device: str, type_: str, given: str, fits: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Never a near one: 5.5 is not 5, and a word is no number; both devices say so, at the key's use."""
+    number = {
+        "f32": "  %w = scalar.fptosi %n : f32 to i32",
+        "i8": "  %w = scalar.extsi %n : i8 to i32",
+        "i1": "  %five = scalar.constant 5 : i32\n  %zero32 = scalar.constant 0 : i32\n"
+        "  %w = scf.select %n, %five, %zero32 : i32",
+        "index": "  %w = index.cast %n : index to i32",
+        "offset": "  %w = index.cast %n : offset to i32",
+        "i32": "  %z = scalar.constant 0 : i32\n  %w = scalar.addi %n, %z : i32",
+    }[type_]
+    body = f"""  %v = buffer.view %out[%origin] : buffer -> view<4xi32>
+  %n = config.get @limit : {type_}
+{number}
+  view.store %w, %v[%i] : i32, view<4xi32>"""
+    path = tmp_path / "config.loom"
+    path.write_text(f"config.decl @limit : {type_}\n" + kernel(body) + launch_case(expected=5))
+    assert run_tool(run, [str(path), f"--device={device}", f"--config=limit={given}"]) == (0 if fits else 1)
+    document = json.loads(capfd.readouterr().out)
+    if not fits:
+        issue = only_issue(document)
+        assert issue["code"] == ("REFERENCE/016" if device == "reference" else "CONFIG/002")
+        assert "limit" in issue["message"] and type_ in issue["hint"]
 
 
 def test_views_and_shapes_that_do_not_fit() -> None:
