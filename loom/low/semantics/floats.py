@@ -295,7 +295,15 @@ def limit_half(c: Context, result: Expr, *operands: Expr) -> Expr:
 
 def single_to_half(c: Context, a: Expr) -> Expr:
     """Single to half precision under the modes; a NaN keeps its sign and the upper bits of its payload."""
-    value = limit_half(c, narrow_half(flush_input(c, a), c.mode.round64), a)
+    return _half_of(c, a, limit_half(c, narrow_half(flush_input(c, a), c.mode.round64), a))
+
+
+def single_to_half_truncated(c: Context, a: Expr) -> Expr:
+    """``single_to_half`` rounding towards zero whatever the mode says; ``FP16_OVFL`` does not matter."""
+    return _half_of(c, a, narrow_half(flush_input(c, a), 3))
+
+
+def _half_of(c: Context, a: Expr, value: Expr) -> Expr:
     payload = ((bits(a) >> 16) & 0x8000) | 0x7E00 | ((bits(a) >> 13) & 0x3FF)
     return flush_output(c, select(is_nan(a), bitcast(trunc(payload, "i16"), "f16"), value))
 

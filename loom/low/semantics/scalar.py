@@ -32,8 +32,8 @@ from loom.low.semantics.floats import (
     integral,
     maximum_number,
     minimum_number,
-    narrow_half,
     single_to_half,
+    single_to_half_truncated,
 )
 from loom.low.semantics.operation import ACCUMULATING, Context, define
 
@@ -363,7 +363,8 @@ def _declare_floats() -> None:
     define("s_cvt_f16_f32", "f16 = f32", single_to_half)
     define("s_cvt_f32_f16", "f32 = f16", lambda c, a: extend_half(a))
     define("s_cvt_hi_f32_f16", "f32 = i32", lambda c, a: extend_half(bitcast(trunc(a >> 16, "i16"), "f16")))
-    define("s_cvt_pk_rtz_f16_f32", "v2f16 = f32 f32", lambda c, a, b: (narrow_half(a, 3), narrow_half(b, 3)))
+    halved = single_to_half_truncated
+    define("s_cvt_pk_rtz_f16_f32", "v2f16 = f32 f32", lambda c, a, b: (halved(c, a), halved(c, b)))
 
 
 _declare_logic()

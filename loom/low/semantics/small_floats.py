@@ -8,7 +8,9 @@ narrower ones.
 
 Rules that the ISA leaves to AMD's host model of these conversions (HIP's OCP header, read for facts): stochastic
 rounding adds the upper bits of the random word below the last bit kept, denormalized first, and truncates; NaN becomes
-the largest code of a format that has none; NaN keeps the sign.
+the largest code of a format that has none; NaN keeps the sign. gfx12 does otherwise, as AMD measured on a gfx1201 (its
+emulator rocjitsu, ``conversion.h``): NaNs of 8 bits are negative whatever their sign, encoded and decoded, and an
+infinity stays one (``bf8``) or becomes NaN (``fp8``) under ``FP16_OVFL``, too.
 """
 
 from __future__ import annotations
@@ -101,7 +103,7 @@ def decode_small(c: Context, code: Expr, kind: str) -> Expr:
     # Scale through a multiplication, which turns subnormals into normal numbers exactly.
     shifted = bitcast(magnitude << (23 - shape.fraction), "f32")
     value = bits(node("fmul", "f32", shifted, number("f32", 2.0 ** (127 - shape.bias))))
-    nan = const("i32", 0x7FC00000)
+    nan = const("i32", 0xFFC00000 if c.generation == "gfx12" else 0x7FC00000)
     if shape.unsigned_specials:
         return bitcast(select(icmp("eq", word, 0x80), nan, value | sign), "f32")
     if kind == "fp8":
@@ -161,8 +163,12 @@ def encode_small(
     clamps = c.mode.fp16_overflow and kind in ("fp8", "bf8", "f16")
     beyond = const("i32", shape.largest if clamps else shape.overflow)
     code = select(infinite | icmp("ugt", code, shape.largest), beyond, code)
+    if c.generation == "gfx12":
+        code = select(infinite, const("i32", shape.overflow), code)
     code = select(nan, const("i32", shape.nan), code)
     negative = icmp("ne", bits(wide) >> 63, 0)
+    if c.generation == "gfx12":
+        negative = negative | nan
     if shape.unsigned_specials:
         negative = negative & icmp("ne", code, 0) & icmp("ne", code, 0x80)
     return select(negative, code | sign_bit, code)

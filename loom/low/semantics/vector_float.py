@@ -66,6 +66,7 @@ from loom.low.semantics.floats import (
     scale_double,
     single_to_bfloat,
     single_to_half,
+    single_to_half_truncated,
     to_f64,
 )
 from loom.low.semantics.operation import ACCUMULATING, Context, define
@@ -351,11 +352,8 @@ def _declare_conversions() -> None:
     def half_up(a: Expr) -> Expr:
         return node("floor", "f64", node("fadd", "f64", to_f64(a), number("f64", 0.5)))
 
-    define("v_cvt_nearest_i32_f32 v_cvt_rpi_i32_f32", "i32 = f32", lambda c, a: float_to_int(half_up(a), 32, True))
-    define(
-        "v_cvt_floor_i32_f32 v_cvt_flr_i32_f32", "i32 = f32",
-        lambda c, a: float_to_int(node("floor", "f32", a), 32, True),
-    )  # fmt: skip
+    define("v_cvt_nearest_i32_f32 v_cvt_rpi_i32_f32", "i32 = f32", _to_whole(half_up))
+    define("v_cvt_floor_i32_f32 v_cvt_flr_i32_f32", "i32 = f32", _to_whole(lambda a: node("floor", "f32", a)))
     define("v_cvt_f16_f32", "f16 = f32", single_to_half)
     define("v_cvt_f32_f16", "f32 = f16", lambda c, a: flush_output(c, extend_half(flush_input(c, a))))
     define("v_cvt_f32_f64", "f32 = f64", _to_single)
@@ -391,11 +389,26 @@ def _declare_conversions() -> None:
         _pair(lambda a: trunc(Expr("umin", "i32", (a, const("i32", 65535))), "i16")),
     )  # fmt: skip
     names = "v_cvt_pk_rtz_f16_f32 v_cvt_pkrtz_f16_f32"
-    define(names, "v2f16 = f32 f32", lambda c, a, b: (narrow_half(a, 3), narrow_half(b, 3)))
+    define(names, "v2f16 = f32 f32", _pair_under_mode(single_to_half_truncated))
     define("v_cvt_pk_bf16_f32", "v2i16 = f32 f32", _pair(single_to_bfloat))
     define("v_cvt_pk_u8_f32", "i32 = f32 i32 i32", pack_byte)
-    define("v_pack_b32_f16", "v2f16 = f16 f16", lambda c, a, b: (a, b))
+    define("v_pack_b32_f16", "v2f16 = f16 f16", _pair_under_mode(lambda c, a: quiet(flush_input(c, a))))
     define("v_sat_pk_u8_i16", "i16 = i32", lambda c, a: _saturate_bytes(a))
+
+
+def _to_whole(rounded: Callable[[Expr], Expr]) -> Callable[..., Expr]:
+    """A conversion that rounds first. NaN gives 0, as the ISA says; a gfx1201 gives the limit on the side of its sign
+    (AMD's measurements in rocjitsu, ``conversion.h``).
+    """
+
+    def convert(c: Context, a: Expr) -> Expr:
+        whole = float_to_int(rounded(flush_input(c, a)), 32, True)
+        if c.generation != "gfx12":
+            return whole
+        limit = select(icmp("ne", bits(a) >> 31, 0), const("i32", -(1 << 31)), const("i32", (1 << 31) - 1))
+        return select(is_nan(a), limit, whole)
+
+    return convert
 
 
 def _from_int(c: Context, a: Expr, signed: bool, type_: str) -> Expr:
@@ -426,6 +439,10 @@ def _pair(function: Callable[[Expr], Expr]) -> Callable[..., tuple[Expr, Expr]]:
     return lambda c, a, b: (function(a), function(b))
 
 
+def _pair_under_mode(function: Callable[[Context, Expr], Expr]) -> Callable[..., tuple[Expr, Expr]]:
+    return lambda c, a, b: (function(c, a), function(c, b))
+
+
 def _normalized(a: Expr, signed: bool) -> Expr:
     """[-1, 1] or [0, 1] to the whole range of 16 bits, to nearest even."""
     scale = 32767.0 if signed else 65535.0
@@ -437,8 +454,13 @@ def _normalized(a: Expr, signed: bool) -> Expr:
 
 
 def pack_byte(c: Context, a: Expr, position: Expr, old: Expr) -> Expr:
-    """Single precision to an unsigned byte at a byte position of an old word."""
-    byte = float_to_int(node("rint", "f32", a), 32, True)
+    """Single precision to an unsigned byte at a byte position of an old word, rounded as the mode says.
+
+    The ISA leaves the rounding open; AMD measured it on a gfx1201 (rocjitsu, ``conversion.h``), and gfx90c rounds to
+    nearest in the default mode, too.
+    """
+    op = ("rint", "ceil", "floor", "ftrunc")[c.mode.round32]
+    byte = float_to_int(node(op, "f32", flush_input(c, a)), 32, True)
     byte = smin(smax(byte, const("i32", 0)), const("i32", 255))
     shift = (position & 3) << 3
     return (old & ~(const("i32", 0xFF) << shift)) | (byte << shift)

@@ -271,12 +271,17 @@ def test_conversions_between_formats(rounding: int) -> None:
         assert got == [convert(r[0], source, target, rounding) for r in rows], name
 
 
-def test_packed_round_to_zero() -> None:
+@pytest.mark.parametrize("mode", [Mode(), Mode(round64=1, fp16_overflow=True)])
+def test_packed_round_to_zero(mode: Mode) -> None:
+    """A NaN keeps its payload as in v_cvt_f16_f32; neither the rounding mode nor FP16_OVFL counts."""
     rows = operands("f32", 2, 9)
-    got = run("v_cvt_pk_rtz_f16_f32", "f32", rows, "x32")
+    rows[:2] = [(0x7F812345, 0xFFC0FFFF), (0x7F800000, 0x477FE001)]
+    got = run("v_cvt_pk_rtz_f16_f32", "f32", rows, "x32", mode)
 
     def half(v: int) -> int:
-        return ref.QUIET["f16"] if ref.is_nan(v, "f32") else ref.encode(ref.decode(v, "f32"), "f16", 3)
+        if ref.is_nan(v, "f32"):
+            return v >> 16 & 0x8000 | 0x7E00 | v >> 13 & 0x1FF
+        return ref.encode(ref.decode(v, "f32"), "f16", 3)
 
     assert got == [half(a) | half(b) << 16 for a, b in rows]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from loom.low.semantics.operation import OPERATIONS
+from loom.low.semantics.operation import OPERATIONS, Mode
 from loom.low.semantics.table import evaluate
 from loom.low.semantics.transpose import TRANSPOSES
 from tests.low.semantics import reference_math as ref
@@ -248,15 +248,27 @@ def test_pairs_from_singles(name: str, function: Callable[[int], int]) -> None:
     assert got == [function(a) | function(b) << 16 for a, b in rows]
 
 
-def test_byte_into_word() -> None:
-    """v_cvt_pk_u8_f32"""
+@pytest.mark.parametrize("name", ["v_cvt_floor_i32_f32", "v_cvt_nearest_i32_f32"])
+def test_rounding_conversions_of_nan(name: str) -> None:
+    """0 by the ISA; a gfx1201 saturates by the sign. A flushed subnormal below zero is 0, not -1."""
+    values = np.resize(np.array([0x7FC00000, 0xFFC00000, 0x7F800001, 0xFF800001, 0x80000001], U), 32)
+    for generation, want in (("gfx11", [0, 0, 0, 0]), ("gfx12", [0x7FFFFFFF, 0x80000000] * 2)):
+        found = evaluate(name, [values], generation=generation, mode=Mode(denorm32=0))["results"][0][0]
+        assert found[:5].tolist() == [*want, 0]
+
+
+@pytest.mark.parametrize("rounding", [0, 1, 2, 3])
+def test_byte_into_word(rounding: int) -> None:
+    """v_cvt_pk_u8_f32 rounds as the mode says (measured by AMD on a gfx1201)."""
+    whole = (round, math.ceil, math.floor, math.trunc)[rounding]
     rng = np.random.default_rng(3)
-    values = np.resize(np.array([0, 0.5, 1.5, 2.5, 254.5, 255.4, 300, -1, 127.6, math.inf, -math.inf, math.nan], F), 32)
+    edges = [0, 0.5, 1.5, 2.5, 254.5, 255.4, 300, -1, 127.6, math.inf, -math.inf, math.nan, -0.4, 1e-45, 3e9, -3e9]
+    values = np.resize(np.array(edges, F), 32)
     place, old = np.array(words(rng, 32), U), np.array(words(rng, 32), U)
-    got = evaluate("v_cvt_pk_u8_f32", [values.view(U), place, old])["results"][0][0]
+    got = evaluate("v_cvt_pk_u8_f32", [values.view(U), place, old], mode=Mode(round32=rounding))["results"][0][0]
     for lane in range(32):
         x = float(values[lane])
-        code = 0 if math.isnan(x) else int(max(0, min(255, round(x) if math.isfinite(x) else x)))
+        code = 0 if math.isnan(x) else int(max(0, min(255, whole(x) if math.isfinite(x) else x)))
         shift = 8 * (int(place[lane]) & 3)
         assert int(got[lane]) == int(old[lane]) & ~(255 << shift) & M32 | code << shift
 
@@ -451,14 +463,23 @@ def test_masked_sums_of_differences() -> None:
 
 
 def test_bytes_and_halves_packed() -> None:
-    """v_pack_b32_f16 v_sat_pk_u8_i16 v_bitop3_b16"""
+    """v_pack_b32_f16 v_sat_pk_u8_i16 v_bitop3_b16. Packing halves is floating-point: it flushes and quiets."""
     rng = np.random.default_rng(11)
     a, b, c = (np.array(words(rng, 32), U) for _ in range(3))
+    a[:4] = 0x7C017C01, 0x8001FC02, 0x7C00FC00, 0x7E03FFFF
+
+    def packed(v: int, flush: bool) -> int:
+        if v & 0x7FFF > 0x7C00:
+            return v | 0x200
+        return v & 0x8000 if flush and v & 0x7C00 == 0 else v
+
     for op_sel in range(4):
-        got = evaluate("v_pack_b32_f16", [a, b], modifiers={"op_sel": op_sel})["results"][0][0]
-        for lane in range(32):
-            low, high = (int(v[lane]) >> 16 * (op_sel >> i & 1) & 0xFFFF for i, v in enumerate((a, b)))
-            assert int(got[lane]) == low | high << 16
+        for flush in (False, True):
+            mode = Mode(denorm64=0 if flush else 3)
+            got = evaluate("v_pack_b32_f16", [a, b], modifiers={"op_sel": op_sel}, mode=mode)["results"][0][0]
+            for lane in range(32):
+                low, high = (int(v[lane]) >> 16 * (op_sel >> i & 1) & 0xFFFF for i, v in enumerate((a, b)))
+                assert int(got[lane]) == packed(low, flush) | packed(high, flush) << 16
     got = evaluate("v_sat_pk_u8_i16", [a], old=[0])["results"][0][0]
     for lane in range(32):
         low, high = (max(0, min(s(int(a[lane]) >> shift, 16), 255)) for shift in (0, 16))

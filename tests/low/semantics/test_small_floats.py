@@ -180,8 +180,9 @@ def test_pairs_into_a_half_of_gfx12(half: int, wave: int) -> None:
         )  # fmt: skip
         got = found["results"][0][0]
         for lane in range(wave):
-            code = expected(float(a[lane]), kind) | expected(float(b[lane]), kind) << 8
-            assert int(got[lane]) == insert(int(OLD[lane]), code, 16, half)
+            nan = {"fp8": 0xFF, "bf8": 0xFE}[kind]
+            low, high = (nan if np.isnan(v[lane]) else expected(float(v[lane]), kind) for v in (a, b))
+            assert int(got[lane]) == insert(int(OLD[lane]), low | high << 8, 16, half)
 
 
 @pytest.mark.parametrize("fnuz", [False, True])
@@ -452,3 +453,17 @@ def test_half_overflow_mode() -> None:
     single = np.array([1e6, -1e6, math.inf, 65519.0], np.float32).view(U)
     found = evaluate("v_cvt_f16_f32", [np.resize(single, 32)], mode=Mode(fp16_overflow=True), old=[0])
     assert (found["results"][0][0][:4] & 0xFFFF).tolist() == [0x7BFF, 0xFBFF, 0x7C00, 0x7BFF]
+
+
+@pytest.mark.parametrize("kind, nan, infinity", [("fp8", 0xFF, 0x7F), ("bf8", 0xFE, 0x7C)])
+def test_specials_of_gfx12(kind: str, nan: int, infinity: int) -> None:
+    """NaNs lose their sign for a set one, both ways, and infinities stay under FP16_OVFL (measured by AMD on a gfx1201)."""
+    values = np.resize(np.array([0x7FC00000, 0xFFC00000, 0x7F800000, 0xFF800000, 0x7F7FFFFF], U), 32)
+    largest = {"fp8": 0x7E, "bf8": 0x7B}[kind]
+    for mode, beyond in ((Mode(), infinity), (Mode(fp16_overflow=True), largest)):
+        found = evaluate(f"v_cvt_pk_{kind}_f32", [values, values], generation="gfx12", mode=mode, old=[0])["results"][0][0]
+        assert (found[:5] & 0xFF).tolist() == [nan, nan, infinity, infinity | 0x80, beyond]
+    codes = np.resize(np.array([0x7F, 0xFF, 0x38, 0xB8], U), 32)
+    found = evaluate(f"v_cvt_f32_{kind}", [codes], generation="gfx12")["results"][0][0]
+    assert found[:2].tolist() == [0xFFC00000, 0xFFC00000]
+    assert found[2:4].view(np.float32).tolist() == ([1, -1] if kind == "fp8" else [0.5, -0.5])
