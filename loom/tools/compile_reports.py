@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from loom.diagnostics import error
 from loom.tools.common import json_text, write_output
 
 #: What ``--compile-report`` takes.
@@ -18,6 +19,19 @@ def add_report_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--compile-report", choices=REPORTS, default="none", help="what to report of each compile")
     add("--compile-report-output", default="stderr", metavar="stderr|-|FILE", help="where the report goes")
+
+
+def keep_apart(args: argparse.Namespace) -> None:
+    """Refuse to write the report behind the command's own document on stdout: neither could be read then.
+
+    Raises ``TOOL/001``. ``args.output`` is where the document goes, None or ``-`` for stdout.
+    """
+    if args.compile_report != "none" and args.compile_report_output == "-" and args.output in (None, "-"):
+        raise error(
+            "--compile-report-output=- would mix the report with the document on stdout",
+            "TOOL/001",
+            hint="send one of them elsewhere: --output=FILE, or --compile-report-output=FILE",
+        )
 
 
 def wants_rows(mode: str) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import ExitCode, LoomError, error
 from loom.tools.common import Progress, make_parser, print_json, read_text, report, run_tool
-from loom.tools.compile_reports import add_report_arguments, wants_rows, write_reports
+from loom.tools.compile_reports import add_report_arguments, keep_apart, wants_rows, write_reports
 
 if TYPE_CHECKING:
     from loom.check.executor import Executor, RunOptions
@@ -70,9 +70,13 @@ def run_options(args: argparse.Namespace) -> RunOptions:
     from loom.check.executor import RunOptions
     from loom.text import parse_module
     from loom.tools.options import read_config
+    from loom.transform.pipeline import parse_pipeline
     from loom.transform.target import parse_target_selector, resolve_target
 
     loom.target.register_targets()
+    keep_apart(args)
+    if args.pipeline != "none":
+        parse_pipeline(args.pipeline)  # a name that is no pass is bad usage, whether anything is compiled or not
     libraries = tuple(parse_module(read_text(path), path) for path in args.library)
     words = frozenset(word for word in args.sanitizer.split("|") if word and word != "none")
     unknown = words - {"all", "access", "value", "operation", "race"}

@@ -133,16 +133,43 @@ def _root(module: Module, name: str | None) -> Operation | None:
     return None
 
 
-def parse_pipeline(text: str) -> tuple[str, ...] | None:
-    """Parse ``--pipeline=default|pass,pass``; None stands for the default pipeline.
+def parse_pipeline(text: str, module: Module | None = None) -> tuple[str, ...] | None:
+    """Parse ``--pipeline=default|@symbol|pass,pass``; None stands for the default pipeline.
+
+    ``@symbol`` names a ``pass.pipeline`` of ``module``; without a module its name is not looked up.
 
     Raises:
-        LoomError: ``PASS/001`` for a name that is no pass.
+        LoomError: ``PASS/001`` for a name that is no pass, ``PASS/003`` for a symbol that is no pipeline, ``PASS/004``
+            for a ``pass.run`` that cannot run here.
     """
     if text == "default":
         return None
+    if text.startswith("@"):
+        return _named_pipeline(text[1:], module) if module is not None else ()
     names = tuple(part.strip() for part in text.split(","))
     for name in names:
         if name not in PASSES:
             raise error(f"unknown pass '{name}'", "PASS/001", hint=f"passes: {', '.join(PASSES)}")
     return names
+
+
+def _named_pipeline(name: str, module: Module) -> tuple[str, ...]:
+    record = module.symbol(name)
+    if record is None or record.name != "pass.pipeline":
+        known = ", ".join(f"@{op.symbol}" for op in module.operations if op.name == "pass.pipeline")
+        raise error(
+            f"--pipeline=@{name} names no pass.pipeline",
+            "PASS/003",
+            hint=f"pipelines of this module: {known or 'none'}",
+        )
+    names = []
+    for op in record.body().operations:
+        if op.definition.is_terminator:
+            break
+        wanted = str(op.attributes["pass"])
+        if wanted not in PASSES:
+            raise rejection(op, f"unknown pass '{wanted}'", "PASS/004", f"passes: {', '.join(PASSES)}")
+        if op.attributes.get("attributes"):
+            raise rejection(op, f"pass '{wanted}' takes no options", "PASS/004", f"write pass.run<{wanted}>")
+        names.append(wanted)
+    return tuple(names)

@@ -73,3 +73,16 @@ def test_the_benchmark_command_puts_it_into_the_compile_row(tmp_path: Path) -> N
     flags = ("--device=amdgpu-sim", "--compile-report=text-details", f"--compile-report-output={target}")
     assert run("iree_benchmark_loom", str(AXPY), *flags)[0] == 0
     assert "axpy" in target.read_text()
+
+
+def test_a_report_does_not_share_stdout_with_a_document(tmp_path: Path) -> None:
+    """Either would spoil the other; sent apart, both are there."""
+    for tool in ("iree_test_loom", "iree_benchmark_loom"):
+        flags = ("--device=amdgpu-sim", "--compile-report=summary", "--compile-report-output=-")
+        code, stdout, stderr = run(tool, str(AXPY), *flags)
+        assert code == 2 and "--output=FILE" in stderr
+        json.loads(stdout)
+        code, stdout, _ = run(tool, str(AXPY), *flags, f"--output={tmp_path / 'document.json'}")
+        assert code == 0
+        assert json.loads(stdout)["function"] == "axpy"
+        assert json.loads((tmp_path / "document.json").read_text())["schema"].startswith("loom.")

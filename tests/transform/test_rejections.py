@@ -41,6 +41,7 @@ WITHOUT_OP = {
     "TARGET/006": "neither the module nor the command line names a target",
     "PASS/001": "--pipeline names no pass",
     "PASS/002": "--dump-before or --dump-after names no pass of the pipeline",
+    "PASS/003": "--pipeline names no pass.pipeline",
     "BACKEND/004": "an instruction that the ABI step makes, of which the processor has none",
     "BACKEND/040": "the module has no kernel",
 }

@@ -231,7 +231,7 @@ def _prepare(module: Module, options: CompileOptions) -> tuple[Module, TargetCon
             root=options.root,
             config=options.config,
             libraries=options.libraries,
-            passes=parse_pipeline(options.pipeline),
+            passes=parse_pipeline(options.pipeline, module),
             dump_before=options.dump_before,
             dump_after=options.dump_after,
             sanitizer=options.sanitizer,
