@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from loom.diagnostics import error
+from loom.diagnostics import ExitCode, error
 from loom.ir import BufferType, Module, Operation
 from loom.raising.buffers import TypedBuffer
 from loom.raising.execution import NullPointer, ScalarValue
@@ -30,6 +31,7 @@ def interpret(
     target: TargetConfiguration | None = None,
     config: Mapping[str, Any] | None = None,
     races: bool = False,
+    unread: Collection[int] = (),
 ) -> tuple[TypedBuffer, ...]:
     """Launch ``kernel`` once and give the buffers' contents afterwards.
 
@@ -43,10 +45,12 @@ def interpret(
         target: Target whose facts hold; default: the kernel's own.
         config: Values of ``config`` declarations.
         races: Whether conflicting accesses of work-items are reported.
+        unread: Places of buffers that nobody reads afterwards: those may hold poison.
 
     Raises:
         LoomError: ``LAUNCH/001`` for arguments that do not fit, ``LAUNCH/005`` for a grid that nothing states; what the
-            interpreter refuses, or (exit code 1) what is undefined in the program.
+            interpreter refuses, or (exit code 1) what is undefined in the program, ``REFERENCE/006`` for poison that it
+            leaves in a buffer.
     """
     facts = TargetFacts()
     if target is not None:
@@ -56,8 +60,28 @@ def interpret(
     arguments = _in_order(kernel, memories, values)
     geometry = _geometry(interpreter, kernel, arguments, workgroups, dynamic_lds)
     launch(interpreter, kernel, (), arguments, geometry)
+    for place, (buffer, memory) in enumerate(zip(buffers, memories, strict=True)):
+        if isinstance(buffer, TypedBuffer) and place not in unread:
+            _check_defined(kernel, buffer, memory)
     return tuple(
         b.with_data(m.data.tobytes()) for b, m in zip(buffers, memories, strict=True) if isinstance(b, TypedBuffer)
+    )
+
+
+def _check_defined(kernel: Operation, buffer: TypedBuffer, memory: Memory) -> None:
+    """Refuse to give poison for a value."""
+    if memory.poison[0] is None or not memory.poison[0].any():
+        return
+    count = math.prod(buffer.shape)
+    undefined = memory.poison[0].reshape(count, -1).any(axis=1)
+    first = [int(i) for i in numpy.unravel_index(int(undefined.argmax()), buffer.shape)] if buffer.shape else []
+    raise error(
+        f"'@{kernel.symbol}' leaves {int(undefined.sum())} of {count} elements of {memory.name} undefined (poison), "
+        f"the first at {first}",
+        "REFERENCE/006",
+        kernel.location,
+        hint="it stores what an operation without a defined result gave: a division by zero, a wide shift, …",
+        exit_code=ExitCode.EVIDENCE_FAILED,
     )
 
 

@@ -345,6 +345,7 @@ class Interpreter:
                 "REFERENCE/007",
                 f"the operation budget of {self.budget} is spent: this program may never end",
                 frame=frame,
+                hint="a program that is only long needs a larger one: --operation-budget of the check tools",
             )
         batch = frame.batch
         for handler, op in steps:

@@ -337,6 +337,7 @@ def _interpret(args: argparse.Namespace, module: Module, kernel: Operation) -> S
         target=None if args.target is None else resolve_target(*parse_target_selector(args.target)),
         config=read_config(args.config, args.config_file),
         races=bool({"race", "all"}.intersection(args.sanitizer.split("|"))),
+        unread=[place for place, text in enumerate(args.expected) if text in NULL],
     )
 
 

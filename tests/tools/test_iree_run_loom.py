@@ -409,3 +409,37 @@ def test_a_compiled_check_is_reported_at_its_access(monkeypatch, capsys, tmp_pat
     # The view has 32 elements, the workgroup 64 workitems.
     line = next(k for k, written in enumerate(text.split("\n"), 1) if "view.store" in written)
     assert f"{path}:{line}:3: error: kernel 'k' faulted: view.store leaves its view on axis 0 [LAUNCH/004]" in err
+
+
+DIVIDES = """kernel.def @k() {
+  %one = index.constant 1 : index
+  %lanes = index.constant 4 : index
+  kernel.launch.config workgroups(%one, %one, %one) workgroup_size(%lanes, %one, %one) : index
+} launch(%a: buffer, %b: buffer) {
+  %i = kernel.workitem.id<x> : index
+  %o = index.constant 0 : offset
+  %av = buffer.view %a[%o] : buffer -> view<4xi32>
+  %bv = buffer.view %b[%o] : buffer -> view<4xi32>
+  %x = view.load %av[%i] : view<4xi32> -> i32
+  %y = scalar.divsi %x, %x : i32
+  view.store %y, %bv[%i] : i32, view<4xi32>
+  kernel.return
+}
+"""
+
+
+def test_the_reference_device_gives_no_value_for_poison(tmp_path, monkeypatch, capsys):
+    """0 / 0 at places 1 and 3; what nobody reads may stay undefined."""
+    path = tmp_path / "divides.loom"
+    path.write_text(DIVIDES)
+    buffers = ("--kernel-input-buffer=4xi32=5,0,7,0", "--kernel-input-buffer=4xi32=9")
+    code, out, err = call(monkeypatch, capsys, str(path), "--device=reference", *buffers)
+    assert code == 1 and out == ""
+    assert "2 of 4 elements of buffer 1 undefined (poison), the first at [1] [REFERENCE/006]" in err
+    ignoring = ("--expected-kernel-buffer=4xi32=5,0,7,0", "--expected-kernel-buffer=(ignored)")
+    assert call(monkeypatch, capsys, str(path), "--device=reference", *buffers, *ignoring)[0] == 0
+    compared = ("--expected-kernel-buffer=(ignored)", "--expected-kernel-buffer=4xi32=1,0,1,0")
+    assert call(monkeypatch, capsys, str(path), "--device=reference", *buffers, *compared)[0] == 1
+    whole = ("--kernel-input-buffer=4xi32=5,6,7,8", "--kernel-input-buffer=4xi32=9")
+    code, out, _ = call(monkeypatch, capsys, str(path), "--device=reference", *whole)
+    assert code == 0 and "binding[1]: 4xi32=1 1 1 1" in out
