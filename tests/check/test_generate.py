@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from loom.check.generate import GeneratorError, fill, iota, random_uniform
+from loom.ir.verifier import verify
 from loom.reference.formats import FORMATS, encode
+from loom.text import parse_module
+from tests.check.helpers import run_text
 
 I8, I32, I64, F16, BF16, F32 = (FORMATS[name] for name in ("i8", "i32", "i64", "f16", "bf16", "f32"))
 
@@ -60,3 +65,35 @@ def test_f8_equals_the_f32_tensor_after_rounding() -> None:
     step = np.exp2(np.floor(np.log2(np.maximum(magnitude, 2.0**-6))) - 3)
     inside = np.abs(wide) < 448.0
     assert (np.abs(wide - narrow)[inside] <= step[inside] / 2).all()
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "bits"),
+    [
+        ("f16", "65519.0", 0x7BFF),
+        ("f16", "65520.0", 0x7C00),
+        ("f16", "-1.0e30", 0xFC00),
+        ("bf16", "3.4e38", 0x7F80),
+        ("f32", "3.5e38", 0x7F800000),
+        ("f8E5M2", "61439.0", 0x7B),
+        ("f8E5M2", "61440.0", 0x7C),
+        ("f8E4M3", "1.0e30", 0x7E),
+        ("f8E4M3", "-449.0", 0xFE),
+    ],
+)
+@pytest.mark.parametrize("generator", ["fill value({})", "iota offset({}) step(0.0)"])
+def test_generators_round_numbers_beyond_the_largest(
+    generator: str, type_: str, value: str, bits: int, tmp_path: Path
+) -> None:
+    """To nearest even, which is an infinity from half a unit above the largest on; the finite 8-bit format saturates."""
+    text = f"""check.case @c {{
+  %t = check.generate.{generator.format(value)} : tensor<3x{type_}>
+  %n = check.file.read.npy path("expected.npy") : tensor<3x{type_}>
+  check.expect.bitwise actual(%t) expected(%n) : tensor<3x{type_}>
+  check.return
+}}
+"""
+    width = {"bf16": 2, "f16": 2, "f32": 4}.get(type_, 1)
+    np.save(tmp_path / "expected.npy", np.full(3, bits, f"u{width}"))  # the bits of any type are read
+    verify(parse_module(text, "round.loom"))
+    assert run_text(text, tmp_path)["exit_code"] == 0

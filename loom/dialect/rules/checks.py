@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from loom.dialect.rules.values import Report, literal_problem
+from loom.dialect.rules.values import Report, generated_problem, literal_problem
 from loom.ir import (
     INDEX,
     FloatType,
@@ -165,7 +165,7 @@ def iota(op: Operation, report: Report) -> None:
     offset, step = op.attributes["offset"], op.attributes["step"]
     element = type_.element
     for value in (offset, step):
-        problem = literal_problem(value, element)
+        problem = generated_problem(value, element)
         if problem is not None:
             report("OP/016", problem)
             return
@@ -186,7 +186,7 @@ def uniform(op: Operation, report: Report) -> None:
     assert isinstance(type_, TensorType)
     low, high = op.attributes["lower"], op.attributes["upper"]
     for value in (low, high):
-        problem = literal_problem(value, type_.element)
+        problem = generated_problem(value, type_.element)
         if problem is not None:
             report("OP/016", problem)
             return

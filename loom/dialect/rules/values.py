@@ -87,10 +87,19 @@ def literal_problem(value: Any, type_: Type) -> str | None:
     return f"{type_} has no literals"
 
 
+def generated_problem(value: Any, element: Type) -> str | None:
+    """As :func:`literal_problem` for the numbers of a generator: it rounds floats to its elements, beyond the largest
+    to an infinity (f8E4M3: to the largest)."""
+    if isinstance(element, FloatType) and not isinstance(value, bool):
+        return None
+    return literal_problem(value, element)
+
+
 def scalar_constant(op: Operation, report: Report) -> None:
     """The literal of a constant, fill or check literal is a value of the (element) type."""
     type_ = op.results[0].type
-    problem = literal_problem(op.attributes["value"], element_type(type_))
+    check = generated_problem if op.name == "check.generate.fill" else literal_problem
+    problem = check(op.attributes["value"], element_type(type_))
     if problem is None and op.name == "check.generate.fill":
         value = op.attributes["value"]
         element = element_type(type_)
