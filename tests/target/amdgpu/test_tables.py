@@ -194,3 +194,59 @@ def test_a_prefetch_takes_its_offset_from_any_scalar_register(text: str) -> None
     code = bytes.fromhex(PREFETCHES[text])
     assert str(decode_instruction(code, 0, "gfx1201", 32)) == text
     assert encode_instruction(parse_instruction(text, "gfx1201"), "gfx1201") == code
+
+
+_KEEPS = """
+declare i32 @llvm.amdgcn.cvt.pk.fp8.f32(float, float, i32, i1)
+declare <2 x half> @llvm.amdgcn.cvt.sr.f16.f32(<2 x half>, float, i32, i1)
+declare i32 @llvm.amdgcn.cvt.scalef32.pk.fp4.f32(i32, float, float, float, i32)
+declare <2 x half> @llvm.amdgcn.cvt.scalef32.f16.fp8(<2 x half>, i32, float, i32, i1)
+declare <2 x i16> @llvm.amdgcn.cvt.scalef32.pk.fp8.f32(<2 x i16>, float, float, float, i1)
+declare i32 @llvm.amdgcn.cvt.scalef32.sr.fp8.f32(i32, float, i32, float, i32)
+define i32 @a(i32 %o, float %a, float %b) {
+  %r = call i32 @llvm.amdgcn.cvt.pk.fp8.f32(float %a, float %b, i32 %o, i1 1)
+  ret i32 %r
+}
+define <2 x half> @b(<2 x half> %o, float %a, i32 %s) {
+  %r = call <2 x half> @llvm.amdgcn.cvt.sr.f16.f32(<2 x half> %o, float %a, i32 %s, i1 1)
+  ret <2 x half> %r
+}
+define i32 @c(i32 %o, float %a, float %b, float %s) {
+  %r = call i32 @llvm.amdgcn.cvt.scalef32.pk.fp4.f32(i32 %o, float %a, float %b, float %s, i32 1)
+  ret i32 %r
+}
+define <2 x half> @d(<2 x half> %o, i32 %a, float %s) {
+  %r = call <2 x half> @llvm.amdgcn.cvt.scalef32.f16.fp8(<2 x half> %o, i32 %a, float %s, i32 0, i1 1)
+  ret <2 x half> %r
+}
+define <2 x i16> @e(<2 x i16> %o, float %a, float %b, float %s) {
+  %r = call <2 x i16> @llvm.amdgcn.cvt.scalef32.pk.fp8.f32(<2 x i16> %o, float %a, float %b, float %s, i1 1)
+  ret <2 x i16> %r
+}
+define i32 @f(i32 %o, float %a, i32 %b, float %s) {
+  %r = call i32 @llvm.amdgcn.cvt.scalef32.sr.fp8.f32(i32 %o, float %a, i32 %b, float %s, i32 2)
+  ret i32 %r
+}
+"""
+
+
+def test_conversions_that_keep_the_rest_of_their_register(oracle: Callable[[str], str]) -> None:
+    """LLVM puts the result where the old value is (the first argument, v0): the register is read, too."""
+    command = [oracle("llc-22"), "-mtriple=amdgcn", "-mcpu=gfx950"]
+    done = subprocess.run(command, input=_KEEPS, check=True, capture_output=True, text=True)
+    found = re.findall(r"^\s+(v_cvt_\w+) (v\d+), (v\d+)", done.stdout, re.MULTILINE)
+    assert [(result, first) for _, result, first in found] == [("v0", "v1")] * 6
+    rows = table("gfx9.4")
+    for mnemonic, _, _ in found:
+        assert rows.row(mnemonic).slots[0].role == "def_use", mnemonic
+    assert rows.row("v_cvt_scalef32_pk_f16_fp8").slots[0].role == "def"
+
+
+def test_bytes_of_transposing_loads() -> None:
+    """What a lane loads, not the width of an element."""
+    for name, size in (("ds_read_b64_tr_b16", 8), ("ds_read_b64_tr_b4", 8), ("ds_read_b96_tr_b6", 12)):
+        memory = table("gfx9.4").row(name).memory
+        assert memory is not None and memory.bytes == size
+    for name, size in (("global_load_tr_b128", 16), ("global_load_tr_b64", 8)):
+        memory = table("gfx12").row(name).memory
+        assert memory is not None and memory.bytes == size

@@ -54,9 +54,15 @@ _ACCUMULATES = re.compile(
     r"^(v|v_dual|s|v_pk)_(fmac|mac)_|^v_dot\dc|^v_dot2acc|^v_dual_dot2acc|^v_dot\d+c_|^v_swmmac|^v_smfmac|^v_pk_fmac|^v_fmac"
     r"|^v_writelane|^s_cmov|^s_bitset|^v_cvt_pkaccum|^s_mulk|^s_addk|^s_fmac|^v_movreld|^v_cvt_sr_(fp8|bf8)"
 )
+# gfx9.4: conversions that put bytes or a half beside what the register holds (LLVM ties their old value to the result).
+# On gfx12 these name a half of the register, as every result of 16 bits does.
+_KEEPS_THE_REST = re.compile(
+    r"^v_cvt_pk_(fp8|bf8)_f32$|^v_cvt_sr_b?f16_f32$"
+    r"|^v_cvt_scalef32_((sr_)?pk_fp4_\w+|(sr|pk)_(fp8|bf8)_\w+|f16_(fp8|bf8))$"
+)
 
 
-def role(mnemonic: str, slot: str) -> str:
+def role(mnemonic: str, slot: str, generation: str) -> str:
     """Role of an operand slot."""
     if slot in ("vdst", "sdst", "sdata"):
         if mnemonic.startswith(("s_store", "s_buffer_store", "s_scratch_store", "s_prefetch", "s_buffer_prefetch")):
@@ -64,7 +70,7 @@ def role(mnemonic: str, slot: str) -> str:
         if re.match(r"^s_cmpk_|^s_setreg|^s_waitcnt_", mnemonic):
             return "use"
         if slot != "sdst" or mnemonic.startswith("s_"):
-            if _ACCUMULATES.match(mnemonic):
+            if _ACCUMULATES.match(mnemonic) or (generation == "gfx9.4" and _KEEPS_THE_REST.match(mnemonic)):
                 return "def_use"
             if re.match(r"^(global|flat|scratch|buffer|ds)_(load|read)_(\w*_)?d16|_d16(_hi)?_", mnemonic):
                 return "def_use"
@@ -193,6 +199,9 @@ _SIZES = {
 
 def _memory_bytes(mnemonic: str) -> int:
     words = mnemonic.split("_")
+    if "tr" in words:
+        # Transposing loads: the width of an element follows ``tr`` where it is told apart (``ds_read_b64_tr_b16``).
+        words = words[: words.index("tr")] if words[words.index("tr") - 1] in _SIZES else words
     for word in reversed(words):
         if word in _SIZES:
             return _SIZES[word]

@@ -372,5 +372,5 @@ def _slot(
     elif not type_name:
         half = body in ("vh", "sh") or body.startswith(("vo", "so."))
         type_name = columns.guess_type(mnemonic, name, units, half)
-    role = columns.role(mnemonic, name)
+    role = columns.role(mnemonic, name, generation)
     return [name, role, kinds, units, type_name, None]
