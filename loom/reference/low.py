@@ -308,6 +308,9 @@ class LowFunction:
         if kind == "Literal":
             if slot.type == "f64":
                 return split_integer(operand.bits << 32, 2)
+            if slot.type == "i64" and operand.bits >> 31:
+                # Signed operands extend the sign, all others zeros.
+                return split_integer(operand.bits - (1 << 32), 2)
             return split_integer(operand.bits, 2 if wide else 1)
         if kind == "Immediate":
             return [uniform(int(operand.value))]

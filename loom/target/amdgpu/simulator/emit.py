@@ -266,6 +266,10 @@ class Emitter:
             mask_copy, results = results[0], []
         if len(sources) != len(operation.inputs) or len(results) != len(operation.results):
             sources, results = _reconcile(instruction, operation, sources, results)
+        sources = [
+            Immediate(s.bits) if isinstance(s, Literal) and t == "i64" and not _sign_extends(instruction) else s
+            for s, t in zip(sources, operation.inputs, strict=True)
+        ]
         lanes = tuple(self.is_lane(s) for s in sources)
         input_halves = tuple(s.half if isinstance(s, Register) else None for s in sources)
         result_halves = tuple(r.half if isinstance(r, Register) else None for r in results)
@@ -450,6 +454,17 @@ def _signed_text(value: int, bits: int = 32) -> str:
     return str(value - (1 << bits) if value >> (bits - 1) else value)
 
 
+def _sign_extends(instruction: MachineInstruction) -> bool:
+    """Whether a literal of 32 bits is signed as an operand of 64 bits; others are zero-extended (``s_mov_b64``).
+
+    Source: LLVM's SIInstrInfo (``isOperandLegal``, the expansion of ``S_MOV_B64_IMM_PSEUDO``).
+    """
+    return any(
+        slot.type == "i64" and isinstance(operand, Literal)
+        for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True)
+    )
+
+
 def constant_word(operand: Operand, word: int, kind: str) -> int:
     """A 32-bit word of a constant operand, as a source of signature type ``kind`` reads it."""
     if isinstance(operand, Inline):
@@ -471,7 +486,7 @@ def constant_word(operand: Operand, word: int, kind: str) -> int:
     if isinstance(operand, Literal):
         if kind == "f64":
             return operand.bits if word == 1 else 0
-        if kind in ("i64", "b64") and word == 1:
+        if kind == "i64" and word == 1:
             return 0xFFFFFFFF if operand.bits >> 31 else 0
         return operand.bits if word == 0 else 0
     if isinstance(operand, Immediate):

@@ -615,3 +615,32 @@ def test_truth_table_of_gfx950(asm: Assembler) -> None:
     outcome, out = asm.run(body, WIDE, 64, processor="gfx950", wave=64)
     assert isinstance(outcome, Completed), outcome
     assert out.tolist() == [int(x) & 0x0F0F0F0F | ~int(x) & i & 0xFFFFFFFF for i, x in enumerate(WIDE)]
+
+
+@pytest.mark.parametrize("processor, wave", [("gfx1100", 32), ("gfx942", 64)])
+def test_literals_of_64_bit_operands(asm: Assembler, processor: str, wave: int) -> None:
+    """Signed operands extend the sign of a literal, all others take zeros (LLVM moves 0xffffffff with one s_mov_b64)."""
+    scalar, put = ("s_load_b64", "global_store_b64") if wave == 32 else ("s_load_dwordx2", "global_store_dwordx2")
+    lines = [f"  {scalar} s[6:7], s[0:1], 0x8", "  v_mov_b32 v1, 0", "  v_mov_b32 v4, -1", "  v_mov_b32 v5, -1", "  s_mov_b64 s[4:5], -1"]
+    lines.append("  s_mov_b32 s8, 0x200010")
+    scalars = [
+        ("s_mov_b64 s[2:3], 0xffffffff", 0xFFFFFFFF), ("s_and_b64 s[2:3], s[4:5], 0x80000000", 0x80000000),
+        ("s_lshl_b64 s[2:3], 0xfffffff0, 4", 0xFFFFFFF00), ("s_ashr_i64 s[2:3], 0x80000000, 4", 0xFFFFFFFFF8000000),
+        ("s_bfe_i64 s[2:3], 0x80000000, s8", 0xFFFFFFFFFFFF8000), ("s_bfe_u64 s[2:3], 0x80000000, s8", 0x8000),
+    ]  # fmt: skip
+    lines.append("  s_waitcnt lgkmcnt(0)")
+    for k, (text, _) in enumerate(scalars):
+        lines += [f"  {text}", "  v_mov_b32 v2, s2", "  v_mov_b32 v3, s3", f"  {put} v1, v[2:3], s[6:7] offset:{8 * k}"]
+    wanted = [value for _, value in scalars]
+    if wave == 32:
+        vectors = [
+            ("v_lshrrev_b64 v[2:3], 4, 0xfffffff0", 0xFFFFFFF), ("v_ashrrev_i64 v[2:3], 4, 0xfffffff0", 0xFFFFFFFFFFFFFFFF),
+            ("v_mad_u64_u32 v[2:3], null, 0, 0, 0x80000000", 0x80000000),
+            ("v_mad_i64_i32 v[2:3], null, 0, 0, 0x80000000", 0xFFFFFFFF80000000),
+        ]  # fmt: skip
+        for k, (text, _) in enumerate(vectors, len(scalars)):
+            lines += [f"  {text}", f"  {put} v1, v[2:3], s[6:7] offset:{8 * k}"]
+        wanted += [value for _, value in vectors]
+    outcome, out = asm.run("\n".join([*lines, "  s_endpgm"]), np.zeros(4, np.uint32), 2 * len(wanted), processor=processor, wave=wave)
+    assert isinstance(outcome, Completed), outcome
+    assert [hex(v) for v in out.view(np.uint64)] == [hex(v) for v in wanted]
