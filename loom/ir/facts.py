@@ -26,6 +26,8 @@ Subject: TypeAlias = "Value | int"
 # How far back definitions are followed, how many linear terms are kept, and how deep a proof by known inequalities
 # may go.
 _DEPTH = 64
+# Trips that a guess about a carried value may grow for.
+_GUESSES = 5
 _TERMS = 16
 _STEPS = 4
 _COORDINATE = 1 << 48
@@ -58,6 +60,8 @@ class FactAnalysis:
         self._facts: dict[Value, Facts] = {}
         self._linear: dict[Value, Linear] = {}
         self._active: set[Value] = set()
+        # Whether facts are being derived from a guess: they are kept apart then.
+        self._guessing = False
         # The assumptions that a value's linear form was seen through: they hold wherever the value is used.
         self._through: dict[Value, frozenset[Operation]] = {}
         self._assumed_here: frozenset[Operation] = frozenset()
@@ -185,8 +189,33 @@ class FactAnalysis:
             multiple = math.gcd(start.multiple_of, step.multiple_of)
             low, high = start.low + min(0, trips * step.low), start.high + max(0, trips * step.high)
             return clip(Facts(low, high, multiple), argument.type)
+        found = None if self._guessing else self._inductive(argument, start, following)
+        if found is not None:
+            return found
         # Where the definition leads back to the argument, only its type is used, so the join holds in every trip.
         return start.join(self.facts_of(following))
+
+    def _inductive(self, argument: Value, start: Facts, following: Value) -> Facts | None:
+        """Facts that hold in the first trip and, if they hold in one, in the next; None where no such are found.
+
+        A guess grows by what one trip makes of it; what still grows in the third is taken down to zero and up to a
+        power of two.
+        """
+        guess = start
+        kept, self._active, self._guessing = (self._facts, self._active), set(), True
+        try:
+            for attempt in range(_GUESSES):
+                self._facts = {argument: guess}
+                grown = guess.join(self.facts_of(following))
+                if grown == guess:
+                    return guess
+                if attempt > 1 and grown.low >= 0:
+                    high = (1 << grown.high.bit_length()) - 1 if grown.high > guess.high else grown.high
+                    grown = Facts(0 if grown.low < guess.low else grown.low, high, grown.multiple_of)
+                guess = grown
+        finally:
+            (self._facts, self._active), self._guessing = kept, False
+        return None
 
     def _step_of(self, argument: Value, following: Value) -> Facts | None:
         """What a trip adds to a carried value, None where it does something else."""

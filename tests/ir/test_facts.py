@@ -409,3 +409,42 @@ def test_sums_and_differences_of_a_loop_are_bounded_by_its_trips() -> None:
     assert (facts_of(v["up"]).low, facts_of(v["up"]).high) == (-30, 20)
     assert (facts_of(v["down"]).low, facts_of(v["down"]).high) == (10 - 20, 10 + 30)
     assert (facts_of(v["k"]).low, facts_of(v["k"]).high) == (-3, 10)
+
+
+def carried(following: str, start: str = "0") -> tuple[int, int]:
+    """Bounds of a value that a loop of unknown length carries, from ``start`` on, made anew by ``following``."""
+    v = body(
+        f"""
+  %zero = index.constant 0 : index
+  %one = index.constant 1 : index
+  %three = index.constant 3 : index
+  %start = index.constant {start} : index
+  %last = scf.for %i = [%zero to %a step %one](%cur = %start : index) -> (index) {{
+    {following}
+    scf.yield %next : index
+  }}
+"""
+    )
+    analysis = FactAnalysis()
+    # From whichever end it is asked, the answer is the same.
+    either = [analysis.facts_of(v["next"]), FactAnalysis().facts_of(v["last"]), FactAnalysis().facts_of(v["cur"])]
+    assert {(f.low, f.high) for f in either[1:]} == {
+        (analysis.facts_of(v["cur"]).low, analysis.facts_of(v["cur"]).high)
+    }
+    return either[1].low, either[1].high
+
+
+def test_values_that_a_loop_carries_are_bounded_by_induction() -> None:
+    """The buffer numbers of double and triple buffering, halving and masking: sets that a trip maps into itself."""
+    assert carried("%next = index.xori %cur, %one : index") == (0, 1)
+    assert carried("%next = index.xori %cur, %three : index", "2") == (0, 3)
+    assert carried("%next = index.shrui %cur, %one : index", "100") == (0, 100)
+    assert carried("%up = index.add %cur, %one : index\n    %next = index.rem %up, %three : index") == (0, 2)
+    assert carried("%up = index.add %cur, %one : index\n    %next = index.andi %up, %three : index") == (0, 3)
+
+
+def test_values_that_grow_have_no_bound_by_induction() -> None:
+    low, high = carried("%next = index.mul %cur, %three : index", "1")
+    assert high == (1 << 63) - 1
+    low, high = carried("%next = index.sub %one, %cur : index", "5")
+    assert low <= -4 and high >= 5, "5, -4, 5, …"

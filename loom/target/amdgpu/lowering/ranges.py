@@ -144,6 +144,17 @@ class Ranges(FactAnalysis):
         both = found.meet(stated)
         return both if both.low <= both.high else found
 
+    def _carried(self, op: Operation, index: int) -> Facts:
+        """Facts of every trip: what is assumed of a value of the loop holds in the trip that is being lowered only."""
+        lasting = {value: said for value, said in self._stated.items() if not _is_within(value, op)}
+        if len(lasting) == len(self._stated):
+            return super()._carried(op, index)
+        kept, self._stated, self._facts = (self._stated, self._facts), lasting, {}
+        try:
+            return super()._carried(op, index)
+        finally:
+            self._stated, self._facts = kept
+
     def _launched(self, op: Operation) -> Facts | None:
         """What the launch says of an id, None for any other op."""
         name = op.name
@@ -173,6 +184,17 @@ class Ranges(FactAnalysis):
             "workgroup.count": (1, groups) if count is None else (count, count),
             "workitem.dispatch.id": (0, max(0, groups * size - 1)),
         }[kind]
+
+
+def _is_within(value: Value, op: Operation) -> bool:
+    """Whether ``value`` is made by the regions of ``op``."""
+    block = value.block if value.is_block_argument else value.defining_op.parent if value.defining_op else None
+    while block is not None and block.parent is not None:
+        holder = block.parent.parent
+        if holder is op:
+            return True
+        block = holder.parent if holder is not None else None
+    return False
 
 
 def axis_of(op: Operation) -> str:

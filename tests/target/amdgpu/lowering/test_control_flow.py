@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from .harness import kernel, low_text, run
+from .harness import compiled, kernel, low_text, run
 
 OUT = "  %o = buffer.view %y[%origin] : buffer -> view<64xi32>\n  %word = index.cast %item : index to i32\n"
 
@@ -207,3 +207,81 @@ def test_nothing_is_restored_in_front_of_the_end():
     assert "s_and_saveexec_b32" in low and "-> reg<amdgpu.exec>" not in low
     (y,), _ = run(text, np.full(64, -1, np.int32))
     assert y.tolist() == [i if i < 10 else -1 for i in range(64)]
+
+
+@pytest.mark.parametrize("wave", [32, 64])
+def test_a_condition_bounds_its_own_trip_only(wave):
+    """``d`` comes from the ``cur`` of the trip before, of which the condition on this trip's ``cur`` says nothing."""
+    steps = [100, 0, 5, 1, 900, 2, 0, 7]
+    text = kernel(
+        """
+  %xv = buffer.view %x[%origin] : buffer -> view<8xi32>
+  %o = buffer.view %y[%origin] : buffer -> view<8xi64>
+  %zero = index.constant 0 : index
+  %one = index.constant 1 : index
+  %four = index.constant 4 : index
+  %eight = index.constant 8 : index
+  %shift = index.constant 26 : index
+  %a, %b = scf.for %i = [%zero to %eight step %one](%cur = %zero : index, %d = %zero : index) -> (index, index) {
+    %small = index.cmp slt, %cur, %four : index
+    scf.if %small {
+      %e = index.add %d, %one : index
+      %w = index.cast %e : index to i64
+      view.store %w, %o[%i] : i64, view<8xi64>
+    }
+    %v = view.load %xv[%i] : view<8xi32> -> i32
+    %vi = index.cast %v : i32 to index
+    %nx = index.assume %vi [range(%vi, 0, 1000)] : index
+    %nd = index.shli %cur, %shift : index
+    scf.yield %nx, %nd : index, index
+  }""",
+        "%x: buffer, %y: buffer",
+        size=(1, 1, 1),
+    )
+    expected, cur, d = np.full(8, -1, np.int64), 0, 0
+    for i, step in enumerate(steps):
+        if cur < 4:
+            expected[i] = d + 1
+        d, cur = cur << 26, step
+    assert expected.max() > 1 << 32
+    (_, y), _ = run(text, np.array(steps, np.int32), np.full(8, -1, np.int64), wave=wave, size=(1, 1, 1))
+    assert y.tolist() == expected.tolist()
+
+
+def test_the_half_of_a_double_buffer_leaves_constants_to_the_instruction():
+    """Eight reads of the half that a loop carries: one address, eight offsets, in four two-address reads."""
+    text = kernel(
+        """
+  %bytes = index.constant 4096 : offset
+  %store = buffer.alloca<workgroup> align(16) %bytes : buffer
+  %tile = buffer.view %store[%origin] : buffer -> view<2x8x64xf32>
+  %o = buffer.view %y[%origin] : buffer -> view<64xf32>
+  %zero = index.constant 0 : index
+  %one = index.constant 1 : index
+  %eight = index.constant 8 : index
+  %nothing = scalar.constant 0.0 : f32
+  scf.for %k = [%zero to %eight step %one] unroll {
+    %f = index.cast %k : index to i32
+    %g = scalar.sitofp %f : i32 to f32
+    view.store %g, %tile[0, %k, %item] : f32, view<2x8x64xf32>
+    %h = scalar.negf %g : f32
+    view.store %h, %tile[1, %k, %item] : f32, view<2x8x64xf32>
+  }
+  %sum, %half = scf.for %i = [%zero to %n step %one](%s = %nothing : f32, %cur = %zero : index) -> (f32, index) {
+    %next = index.xori %cur, %one : index
+    kernel.barrier<workgroup> scope(workgroup) ordering(acq_rel)
+    %t = scf.for %k = [%zero to %eight step %one](%u = %s : f32) -> (f32) unroll {
+      %v = view.load %tile[%cur, %k, %item] : view<2x8x64xf32> -> f32
+      %w = scalar.addf %u, %v : f32
+      scf.yield %w : f32
+    }
+    scf.yield %t, %next : f32, index
+  }
+  view.store %sum, %o[%item] : f32, view<64xf32>""",
+        "%n: index, %y: buffer",
+    )
+    (y,), _ = run(text, np.zeros(64, np.float32), np.int64(3))
+    assert (y == 0 + 1 + 2 + 3 + 4 + 5 + 6 + 7).all(), "28 - 28 + 28"
+    listing = [i.row.mnemonic for i in compiled(text, 32).programs[0].instructions()]
+    assert sum(name.startswith("ds_load_2addr") for name in listing) == 4, listing
+    assert not any(name in ("ds_load_b32",) for name in listing), listing
