@@ -14,14 +14,17 @@ everything starts again; spill temporaries are never spilled, so this ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
 
 from loom.diagnostics import error
 from loom.low.coalesce import Coalescer, Compound, TieCopy
 from loom.low.code import COPY, Instruction, LowCode, VirtualRegister
 from loom.low.interface import BackendTarget, Move
-from loom.low.liveness import COPY_READ, SLOTS, WRITE, Liveness, bits
+from loom.low.liveness import COPY_READ, SLOTS, WRITE, Liveness, Runs, contains, live_anywhere, slots_in, united
+from loom.low.occupancy import Occupancy
 from loom.low.spill import SpillSlots, spill_registers
 
 MAXIMUM_ROUNDS = 40
@@ -37,7 +40,7 @@ class Allocation:
         location: By register index the physical index of unit 0, -1 for registers without definition.
         file: By register index the register file.
         tie_copies: Copies in front of instructions, by position of the instruction.
-        occupied: By file and physical index the union of live ranges.
+        occupied: By file which physical registers are taken when.
         high_water: By file the number of registers used (highest index plus one).
         spilled: Registers that were spilled.
         spill_bytes: Bytes of memory per lane that spilling needs.
@@ -50,7 +53,7 @@ class Allocation:
     location: list[int]
     file: list[str]
     tie_copies: dict[int, list[TieCopy]]
-    occupied: dict[str, dict[int, int]]
+    occupied: dict[str, Occupancy]
     high_water: dict[str, int]
     liveness: Liveness
     compounds: list[Compound]
@@ -63,13 +66,12 @@ class Allocation:
     def free_register(self, file: str, position: int, candidates: Sequence[int], units: int = 1) -> int:
         """A location of ``units`` registers free around the instruction at ``position``, among ``candidates``; -1 if
         there is none."""
-        window = bits(SLOTS * position + COPY_READ, SLOTS * position + WRITE)
-        occupied = self.occupied.setdefault(file, {})
+        first = SLOTS * position
+        occupied = self.occupied.get(file)
+        taken = occupied.taken([(first + COPY_READ, first + WRITE + 1)]) if occupied is not None else 0
         allowed = set(candidates)
         for index in candidates:
-            if index % units == 0 and all(
-                index + u in allowed and not occupied.get(index + u, 0) & window for u in range(units)
-            ):
+            if index % units == 0 and all(index + u in allowed and not taken >> (index + u) & 1 for u in range(units)):
                 return index
         return -1
 
@@ -93,18 +95,23 @@ def allocate(code: LowCode, target: BackendTarget, rounds: int = MAXIMUM_ROUNDS)
         coalescer = Coalescer(code, target, liveness)
         compounds = coalescer.compounds()
         failed: list[Compound] = []
-        occupied: dict[str, dict[int, int]] = {}
+        occupied: dict[str, Occupancy] = {}
         for compound in compounds:
+            if compound.file not in occupied:
+                occupied[compound.file] = Occupancy(liveness.slots)
             if compound.location is not None:
-                _pin(compound, compound.location, occupied)
+                _pin(compound, compound.location, occupied[compound.file])
         by_file: dict[str, list[Compound]] = {}
         for compound in compounds:
             if compound.location is None:
                 by_file.setdefault(compound.file, []).append(compound)
         for file, group in by_file.items():
-            outcome = _assign_file(group, target.allocatable(file), occupied.setdefault(file, {}), target, file)
-            if outcome is not None:
-                failed.append(outcome)
+            places = _Places(target.allocatable(file))
+            placed = _assign_file(group, places, occupied[file])
+            if isinstance(placed, Compound):
+                failed.append(placed)
+            else:
+                occupied[file] = placed
         if not failed:
             return _result(code, coalescer, compounds, occupied, slots, spilled, attempt + 1)
         for compound in failed:
@@ -128,52 +135,86 @@ def allocate(code: LowCode, target: BackendTarget, rounds: int = MAXIMUM_ROUNDS)
     )
 
 
-def _pin(compound: Compound, location: int, occupied: dict[str, dict[int, int]]) -> None:
-    file = occupied.setdefault(compound.file, {})
-    for unit, total in enumerate(compound.total):
-        other = file.get(location + unit, 0)
-        if other & total:
+def _pin(compound: Compound, location: int, occupied: Occupancy) -> None:
+    for index, runs in enumerate(compound.total(), location):
+        if occupied.taken(runs) >> index & 1:
             names = ", ".join(f"%{register.name or register.index}" for register, _ in compound.members[:4])
             raise error(
-                f"{names} and another value are pinned to the same register ({compound.file} {location + unit}) "
-                "while both live",
+                f"{names} and another value are pinned to the same register ({compound.file} {index}) while both live",
                 "BACKEND/011",
                 hint="move the use of one before the definition of the other, or copy it",
             )
-        file[location + unit] = other | total
+        for first, stop in runs:
+            occupied.take(index, first, stop)
 
 
-def _assign_file(
-    group: list[Compound], order: Sequence[int], occupied: dict[int, int], target: BackendTarget, file: str
-) -> Compound | None:
-    """Place a file's compounds; the best of several orders. Returns a compound that found no place, or ``None``."""
-    first_slot = {id(c): min(((m & -m).bit_length() for m in c.total if m), default=0) for c in group}
-    length = {id(c): sum(m.bit_count() for m in c.total) for c in group}
+class _Places:
+    """The locations that a file has, and which of them suit an alignment."""
+
+    def __init__(self, order: Sequence[int]) -> None:
+        self.order = order
+        self.ascending = all(a < b for a, b in pairwise(order))
+        self._registers = sum(1 << index for index in order)
+        self._aligned: dict[tuple[int, int, int], int] = {}
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def all_for(self, units: int, align: int, phase: int) -> int:
+        """The locations, as a set, at which ``units`` registers follow and ``(location + phase) % align == 0``."""
+        key = (units, align, phase % align)
+        found = self._aligned.get(key)
+        if found is None:
+            found = sum(1 << index for index in self.order if (index + phase) % align == 0)
+            for unit in range(1, units):
+                found &= self._registers >> unit
+            self._aligned[key] = found
+        return found
+
+    def each(self, chosen: int) -> Iterator[int]:
+        """The locations of a set, best first."""
+        if self.ascending:
+            while chosen:
+                yield (chosen & -chosen).bit_length() - 1
+                chosen &= chosen - 1
+        elif chosen:
+            for index in self.order:
+                if chosen >> index & 1:
+                    yield index
+
+
+def _assign_file(group: list[Compound], places: _Places, occupied: Occupancy) -> Compound | Occupancy:
+    """Place a file's compounds; the best of several orders. Returns a compound that found no place, or which registers
+    are taken then."""
+    total = {id(c): c.total() for c in group}
+    first_slot = {id(c): min((runs[0][0] + 1 for runs in total[id(c)] if runs), default=0) for c in group}
+    length = {id(c): sum(map(slots_in, total[id(c)])) for c in group}
     keys: list[Callable[[Compound], tuple[int, ...]]] = [
         lambda c: (-len(c.units) if len(c.units) > 1 else 0, first_slot[id(c)]),
         lambda c: (first_slot[id(c)], -length[id(c)]),
         lambda c: (-length[id(c)],),
     ]
-    best: tuple[tuple[int, int], list[tuple[Compound, int]], dict[int, int]] | None = None
+    best: tuple[tuple[int, int], list[tuple[Compound, int]], Occupancy] | None = None
     failure: Compound | None = None
-    floor = _pressure_floor(group, occupied)
-    if floor > len(order):
+    floor = _pressure_floor(total.values())
+    if floor > len(places):
         return max(group, key=lambda c: length[id(c)])
     for key in keys:
-        state = dict(occupied)
+        state = occupied.copy()
         placed: list[tuple[Compound, int]] = []
         lost: Compound | None = None
         for compound in sorted(group, key=key):
-            location = _place(compound, order, state)
+            location = _place(compound, total[id(compound)], places, state)
             if location < 0:
                 lost = compound
                 break
-            for unit, total in enumerate(compound.total):
-                state[location + unit] = state.get(location + unit, 0) | total
+            for unit, runs in enumerate(total[id(compound)]):
+                for first, stop in runs:
+                    state.take(location + unit, first, stop)
             placed.append((compound, location))
             compound.location = location  # for those that should lie apart from it
         # Each conflict was counted from both sides.
-        conflicts = sum(compound.conflicts(location) for compound, location in placed if compound.apart) // 2
+        conflicts = sum(_count(compound.conflicts(), location) for compound, location in placed if compound.apart) // 2
         for compound, _ in placed:
             compound.location = None
         if lost is not None:
@@ -185,26 +226,21 @@ def _assign_file(
         if not conflicts and mark <= floor:
             break
     if best is None:
+        assert failure is not None
         return failure
-    occupied.clear()
-    occupied.update(best[2])
     for compound, location in best[1]:
         compound.location = location
-    return None
+    return best[2]
 
 
-def _pressure_floor(group: list[Compound], occupied: dict[int, int]) -> int:
+def _pressure_floor(totals: Iterable[list[Runs]]) -> int:
     """Most units that are live at once: no allocation needs fewer registers."""
     events: dict[int, int] = {}
-    for compound in group:
-        for mask in compound.total:
-            while mask:
-                first = (mask & -mask).bit_length() - 1
-                run = mask >> first
-                stop = first + ((run + 1) & ~run).bit_length() - 1
+    for total in totals:
+        for runs in total:
+            for first, stop in runs:
                 events[first] = events.get(first, 0) + 1
                 events[stop] = events.get(stop, 0) - 1
-                mask = (mask >> stop) << stop
     level = peak = 0
     for slot in sorted(events):
         level += events[slot]
@@ -212,45 +248,38 @@ def _pressure_floor(group: list[Compound], occupied: dict[int, int]) -> int:
     return peak
 
 
-def _place(compound: Compound, order: Sequence[int], state: dict[int, int]) -> int:
+def _count(conflicts: dict[int, dict[int, int]], location: int) -> int:
+    """Number of compounds that a location is not apart from, of :meth:`Compound.conflicts`."""
+    return sum(counts.get(location % modulus, 0) for modulus, counts in conflicts.items())
+
+
+def _place(compound: Compound, total: list[Runs], places: _Places, state: Occupancy) -> int:
     """A free location for a compound, -1 if there is none: the first, or the first that is apart from all others that
     it should be apart from."""
+    free = _free_places(compound, total, places, state)
     if not compound.apart:
-        return next(_free_places(compound, order, state), -1)
+        return next(free, -1)
+    conflicts = compound.conflicts()
     best, fewest = -1, 0
-    for location in _free_places(compound, order, state):
-        conflicts = compound.conflicts(location)
-        if best < 0 or conflicts < fewest:
-            best, fewest = location, conflicts
-        if not conflicts:
+    for location in free:
+        count = _count(conflicts, location)
+        if best < 0 or count < fewest:
+            best, fewest = location, count
+        if not count:
             break
     return best
 
 
-def _free_places(compound: Compound, order: Sequence[int], state: dict[int, int]) -> Iterator[int]:
-    totals = compound.total
-    get = state.get
-    align, phase = compound.align, compound.phase
+def _free_places(compound: Compound, total: list[Runs], places: _Places, state: Occupancy) -> Iterator[int]:
+    taken = [state.taken(runs) for runs in total]
     for hint in compound.hints:
-        if not any(get(hint + unit, 0) & total for unit, total in enumerate(totals)) and (hint + phase) % align == 0:
+        free = hint >= 0 and not any(registers >> (hint + unit) & 1 for unit, registers in enumerate(taken))
+        if free and (hint + compound.phase) % compound.align == 0:
             yield hint
-    if len(totals) == 1:
-        mask = totals[0]
-        for index in order:
-            if not get(index, 0) & mask and (index + phase) % align == 0:
-                yield index
-        return
-    allowed = set(order)
-    count = len(totals)
-    for index in order:
-        if (index + phase) % align:
-            continue
-        for unit in range(count):
-            at = index + unit
-            if at not in allowed or get(at, 0) & totals[unit]:
-                break
-        else:
-            yield index
+    chosen = places.all_for(len(total), compound.align, compound.phase)
+    for unit, registers in enumerate(taken):
+        chosen &= ~(registers >> unit)
+    yield from places.each(chosen)
 
 
 def _victims(
@@ -269,86 +298,99 @@ def _victims(
                 weight[register.index] += block.frequency
             for register, _, _ in instruction.uses:
                 weight[register.index] += block.frequency
-    candidates: list[tuple[float, VirtualRegister, int]] = []
+    candidates: list[tuple[float, VirtualRegister, Runs]] = []
     pinned = {register.index for c in compounds if _is_pinned(c) for register, _ in c.members}
     for register in code.registers:
         if register.index >= len(liveness.live) or liveness.definition[register.index] < 0 or register.spill_temp:
             continue
         if coalescer.file(register.register_class).file != file or register.index in pinned:
             continue
-        mask = 0
-        for unit_mask in liveness.live[register.index]:
-            mask |= unit_mask
-        span = mask.bit_count()
+        live = live_anywhere(liveness.live[register.index])
+        span = slots_in(live)
         if span <= SLOTS * 2:
             continue
-        candidates.append((weight[register.index] / (span * register.units), register, mask))
+        candidates.append((weight[register.index] / (span * register.units), register, live))
     if not candidates:
         return []
     candidates.sort(key=lambda entry: entry[0])
-    levels = [0] * (liveness.slots + 1)
+    differences = [0] * (liveness.slots + 1)
     for compound in compounds:
         if compound.file == file:
-            for mask in compound.total:
-                _add_range(levels, mask, 1)
-    # ``levels`` holds differences; sum them up.
-    for slot in range(1, len(levels)):
-        levels[slot] += levels[slot - 1]
-    mine = 0
-    for mask in failed.total:
-        mine |= mask
-    chosen: list[VirtualRegister] = []
-    taken: set[int] = set()
-    # Everywhere at once: take the cheapest value that lives at an overcrowded slot until none is overcrowded.
-    for slot in range(0, liveness.slots, SLOTS):
-        if levels[slot] <= capacity:
-            continue
-        for _, register, mask in candidates:
-            if levels[slot] <= capacity:
-                break
-            if register.index in taken or not mask >> slot & 1:
-                continue
-            taken.add(register.index)
-            chosen.append(register)
-            _subtract(levels, mask, register.units)
+            for runs in compound.total():
+                for first, stop in runs:
+                    differences[first] += 1
+                    differences[stop] -= 1
+    chosen = _relieve(candidates, differences, capacity)
     if chosen:
         return chosen
     # Nothing is overcrowded: tuples find no room between the others. Free the failed one's most crowded place.
-    crowded = max(
-        (slot for slot in range(liveness.slots) if mine >> slot & 1), key=lambda slot: levels[slot], default=0
-    )
+    levels = list(accumulate(differences))
+    mine = united(run for runs in failed.total() for run in runs)
+    crowded = max((slot for first, stop in mine for slot in range(first, stop)), key=lambda s: levels[s], default=0)
     needed = len(failed.units)
-    for _, register, mask in candidates:
-        if mask >> crowded & 1:
+    for _, register, live in candidates:
+        if contains(live, crowded):
             chosen.append(register)
             needed -= register.units
             if needed <= 0:
                 break
     if not chosen:
-        chosen = [register for _, register, mask in candidates if mask & mine][:1]
+        chosen = [register for _, register, live in candidates if _meet(live, mine)][:1]
     return chosen
 
 
-def _runs(mask: int) -> Iterator[tuple[int, int]]:
-    """Maximal runs of set bits as (first, one behind the last)."""
-    while mask:
-        first = (mask & -mask).bit_length() - 1
-        run = mask >> first
-        stop = first + ((run + 1) & ~run).bit_length() - 1
-        yield first, stop
-        mask = (mask >> stop) << stop
+def _relieve(
+    candidates: list[tuple[float, VirtualRegister, Runs]], differences: list[int], capacity: int
+) -> list[VirtualRegister]:
+    """Everywhere at once: the cheapest values that live at overcrowded slots, until none is overcrowded.
+
+    Args:
+        candidates: Values that may be spilled, the cheapest first.
+        differences: Change of the number of live units at each slot.
+        capacity: Registers of the file.
+    """
+    chosen: list[VirtualRegister] = []
+    taken: set[int] = set()
+    changes = list(differences)
+    starts = sorted((first, stop, rank) for rank, (_, _, live) in enumerate(candidates) for first, stop in live)
+    alive: list[tuple[int, int]] = []
+    level = following = 0
+    for slot in range(len(changes) - 1):
+        level += changes[slot]
+        if slot % SLOTS or level <= capacity:
+            continue
+        while following < len(starts) and starts[following][0] <= slot:
+            _, stop, rank = starts[following]
+            following += 1
+            if stop > slot:
+                heapq.heappush(alive, (rank, stop))
+        while level > capacity and alive:
+            rank, stop = heapq.heappop(alive)
+            if stop <= slot or rank in taken:
+                continue
+            taken.add(rank)
+            _, register, live = candidates[rank]
+            chosen.append(register)
+            level -= register.units
+            for first, end in live:
+                if end > slot:
+                    if first > slot:
+                        changes[first] -= register.units
+                    changes[end] += register.units
+    return chosen
 
 
-def _add_range(differences: list[int], mask: int, amount: int) -> None:
-    for first, stop in _runs(mask):
-        differences[first] += amount
-        differences[stop] -= amount
-
-
-def _subtract(levels: list[int], mask: int, amount: int) -> None:
-    for first, stop in _runs(mask):
-        for slot in range(first, stop):
-            levels[slot] -= amount
+def _meet(a: Runs, b: Runs) -> bool:
+    """Whether two sets of slots have one in common."""
+    i = j = 0
+    while i < len(a) and j < len(b):
+        if a[i][0] < b[j][1] and b[j][0] < a[i][1]:
+            return True
+        if a[i][1] <= b[j][1]:
+            i += 1
+        else:
+            j += 1
+    return False
 
 
 def _is_pinned(compound: Compound) -> bool:
@@ -359,7 +401,7 @@ def _result(
     code: LowCode,
     coalescer: Coalescer,
     compounds: list[Compound],
-    occupied: dict[str, dict[int, int]],
+    occupied: dict[str, Occupancy],
     slots: SpillSlots,
     spilled: list[VirtualRegister],
     rounds: int,

@@ -13,15 +13,73 @@ branches, deepest loops first; then tuples.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loom.diagnostics import error
 from loom.low.code import COPY, ENTRY, CodeBlock, Instruction, LowCode, Ref, VirtualRegister, reverse_postorder
 from loom.low.interface import BackendTarget, FileOf
-from loom.low.liveness import COPY_READ, COPY_WRITE, READ, SLOTS, Liveness, bits
+from loom.low.liveness import COPY_READ, COPY_WRITE, READ, SLOTS, Liveness, Runs, contains, run_of, united
 
 MAXIMUM_COMPOUND = 32
 """Units a compound may grow to by coalescing; tuples of the target are never longer."""
+
+
+class LabelledRuns:
+    """Disjoint runs of slots ``(first, one behind the last)``, in order, each with a number.
+
+    Runs of one number may overlap when they are added, and become one; runs of different numbers must not. All
+    operations take time by the logarithm of the number of runs, and by the runs that they meet.
+    """
+
+    __slots__ = ("first", "label", "stop")
+
+    def __init__(self, runs: Runs = (), label: int = 0) -> None:
+        self.first = [first for first, _ in runs]
+        self.stop = [stop for _, stop in runs]
+        self.label = [label] * len(runs)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __iter__(self) -> Iterator[tuple[int, int, int]]:
+        return zip(self.first, self.stop, self.label, strict=True)
+
+    def meeting(self, first: int, stop: int) -> Iterator[int]:
+        """Numbers of the runs that overlap a run."""
+        at = bisect_right(self.stop, first)
+        while at < len(self.first) and self.first[at] < stop:
+            yield self.label[at]
+            at += 1
+
+    def add(self, first: int, stop: int, label: int) -> None:
+        """Add a run; what it overlaps must have its number."""
+        low = bisect_right(self.stop, first)
+        high = bisect_left(self.first, stop, low)
+        # Runs of the same number that only touch are joined as well, so that copies of a value stay one run.
+        if low and self.stop[low - 1] == first and self.label[low - 1] == label:
+            low -= 1
+        if high < len(self.first) and self.first[high] == stop and self.label[high] == label:
+            high += 1
+        if low < high:
+            first = min(first, self.first[low])
+            stop = max(stop, self.stop[high - 1])
+        self.first[low:high] = [first]
+        self.stop[low:high] = [stop]
+        self.label[low:high] = [label]
+
+    def fused(self) -> Iterator[tuple[int, int]]:
+        """The runs whatever their numbers: those that touch are one."""
+        start = end = -1
+        for first, stop in zip(self.first, self.stop, strict=True):
+            if first != end:
+                if end >= 0:
+                    yield start, end
+                start = first
+            end = stop
+        if end >= 0:
+            yield start, end
 
 
 class Compound:
@@ -29,8 +87,7 @@ class Compound:
 
     Attributes:
         file: Register file.
-        units: For every unit the live range of each value number there.
-        total: For every unit the union of these ranges.
+        units: For every unit the live ranges there, each with its value number.
         align: ``(location + phase) % align == 0`` must hold for the compound's location.
         location: Pinned location of unit 0, or ``None``.
         members: Registers in it, with the unit of the compound where each begins.
@@ -47,7 +104,6 @@ class Compound:
         "members",
         "phase",
         "register_class",
-        "total",
         "units",
         "weight",
     )
@@ -55,8 +111,7 @@ class Compound:
     def __init__(self, file: str, register_class: str, align: int, location: int | None) -> None:
         self.file = file
         self.register_class = register_class
-        self.units: list[dict[int, int]] = []
-        self.total: list[int] = []
+        self.units: list[LabelledRuns] = []
         self.align = align
         self.phase = 0
         self.location = location
@@ -65,12 +120,54 @@ class Compound:
         self.hints: list[int] = []
         self.apart: list[tuple[Compound, int, int]] = []
 
-    def conflicts(self, location: int) -> int:
-        """Number of compounds in place that a location is not apart from."""
-        return sum(
-            other.location is not None and (location + distance - other.location) % modulus == 0
-            for other, distance, modulus in self.apart
-        )
+    def total(self) -> list[Runs]:
+        """For every unit the slots at which anything is live."""
+        return [tuple(unit.fused()) for unit in self.units]
+
+    def conflicts(self) -> dict[int, dict[int, int]]:
+        """By modulus and remainder of a location the number of compounds in place that it is not apart from."""
+        found: dict[int, dict[int, int]] = {}
+        for other, distance, modulus in self.apart:
+            if other.location is not None:
+                counts = found.setdefault(modulus, {})
+                remainder = (other.location - distance) % modulus
+                counts[remainder] = counts.get(remainder, 0) + 1
+        return found
+
+
+class PinnedRanges:
+    """What is live at pinned locations of one register file, and which compound it belongs to.
+
+    Compounds are named by one of their registers, since merging replaces them.
+    """
+
+    __slots__ = ("crowded", "places")
+
+    def __init__(self) -> None:
+        self.places: dict[int, LabelledRuns] = {}
+        #: Runs that overlap others: values pinned to one register at once, which the allocator may yet refuse.
+        self.crowded: dict[int, list[tuple[int, int, int]]] = {}
+
+    def add(self, compound: Compound, location: int) -> None:
+        """Take in a compound whose unit 0 lies at ``location``."""
+        name = compound.members[0][0].index
+        for unit, runs in enumerate(compound.units):
+            index = location + unit
+            place = self.places.setdefault(index, LabelledRuns())
+            for first, stop in runs.fused():
+                if any(label != name for label in place.meeting(first, stop)):
+                    self.crowded.setdefault(index, []).append((first, stop, name))
+                else:
+                    place.add(first, stop, name)
+
+    def meeting(self, index: int, first: int, stop: int) -> Iterator[int]:
+        """A register of each compound that is live at a location somewhere in a run."""
+        place = self.places.get(index)
+        if place is not None:
+            yield from place.meeting(first, stop)
+        for other, end, name in self.crowded.get(index, ()):
+            if other < stop and first < end:
+                yield name
 
 
 @dataclass(slots=True)
@@ -95,7 +192,7 @@ class Coalescer:
         self.offset: list[int] = []
         self.value: list[tuple[int, ...]] = []
         self.tie_copies: list[TieCopy] = []
-        self.pinned: dict[str, list[Compound]] = {}
+        self.pinned: dict[str, PinnedRanges] = {}
         self._files: dict[str, FileOf] = {}
         self._next_value = 0
         for _ in code.registers:
@@ -160,15 +257,14 @@ class Coalescer:
         )
         live = self.liveness.live[register.index]
         numbers = self.value[register.index]
-        compound.units = [{numbers[unit]: live[unit]} for unit in range(register.units)]
-        compound.total = list(live)
+        compound.units = [LabelledRuns(live[unit], numbers[unit]) for unit in range(register.units)]
         compound.members = [(register, 0)]
         if register.hint is not None:
             compound.hints = [register.hint]
         self.compound[register.index] = compound
         self.offset[register.index] = 0
         if location is not None:
-            self.pinned.setdefault(file.file, []).append(compound)
+            self.pinned.setdefault(file.file, PinnedRanges()).add(compound, location)
         return compound
 
     # Merging
@@ -188,13 +284,13 @@ class Coalescer:
         # == 0.
         if common > 1 and (delta + b.phase - a.phase) % common:
             return False
-        for unit, total in enumerate(b.total):
-            at = unit + delta
-            if 0 <= at < len(a.total) and a.total[at] & total:
-                for number, mask in b.units[unit].items():
-                    for other, other_mask in a.units[at].items():
-                        if other != number and mask & other_mask:
-                            return False
+        for unit in range(max(0, -delta), min(len(b.units), len(a.units) - delta)):
+            one, other = a.units[unit + delta], b.units[unit]
+            if len(one) < len(other):
+                one, other = other, one
+            for first, stop, number in other:
+                if any(label != number for label in one.meeting(first, stop)):
+                    return False
         if a.location is not None:
             return self._place_is_free(a, b, delta, a.location)
         if b.location is not None:
@@ -203,18 +299,18 @@ class Coalescer:
 
     def _place_is_free(self, a: Compound, b: Compound, delta: int, location: int) -> bool:
         """Whether a pinned compound can take another one in: alignment, and the other pinned ones around it."""
+        pinned = self.pinned[a.file]
         for compound, at in ((a, location), (b, location + delta)):
             if compound.location is not None:
                 continue
             if at < 0 or (at + compound.phase) % compound.align:
                 return False
-            for other in self.pinned.get(a.file, ()):
-                if other is a or other is b or other.location is None:
-                    continue
-                for unit, total in enumerate(compound.total):
-                    index = at + unit - other.location
-                    if 0 <= index < len(other.total) and other.total[index] & total:
-                        return False
+            for unit, runs in enumerate(compound.units):
+                for first, stop in runs.fused():
+                    for name in pinned.meeting(at + unit, first, stop):
+                        other = self.compound[name]
+                        if other is not a and other is not b:
+                            return False
         return True
 
     def _join(self, a: Compound, b: Compound, delta: int) -> Compound:
@@ -223,8 +319,7 @@ class Coalescer:
             a, b, delta = b, a, -delta
         if delta < 0:
             shift = -delta
-            a.units[:0] = [{} for _ in range(shift)]
-            a.total[:0] = [0] * shift
+            a.units[:0] = [LabelledRuns() for _ in range(shift)]
             a.phase += shift
             if a.location is not None:
                 a.location -= shift
@@ -233,13 +328,19 @@ class Coalescer:
                 self.offset[register.index] = at
             delta = 0
         while len(a.units) < delta + len(b.units):
-            a.units.append({})
-            a.total.append(0)
-        for unit, values in enumerate(b.units):
-            mine = a.units[unit + delta]
-            for number, mask in values.items():
-                mine[number] = mine.get(number, 0) | mask
-            a.total[unit + delta] |= b.total[unit]
+            a.units.append(LabelledRuns())
+        if a.location is None and b.location is not None:
+            a.location = b.location - delta
+            self.pinned[b.file].add(a, a.location)
+        elif a.location is not None and b.location is None:
+            self.pinned[a.file].add(b, a.location + delta)
+        for unit, runs in enumerate(b.units):
+            at = unit + delta
+            if len(a.units[at]) < len(runs):
+                a.units[at], runs = runs, a.units[at]
+            mine = a.units[at]
+            for first, stop, number in runs:
+                mine.add(first, stop, number)
         for register, at in b.members:
             a.members.append((register, at + delta))
             self.compound[register.index] = a
@@ -247,13 +348,6 @@ class Coalescer:
         if b.align > a.align:
             # In terms of a's unit 0: (location + delta + b.phase) % b.align == 0.
             a.align, a.phase = b.align, delta + b.phase
-        if b.location is not None and a.location is None:
-            a.location = b.location - delta
-        if b.location is not None:
-            listed = self.pinned[b.file]
-            listed.remove(b)
-            if a not in listed:
-                listed.append(a)
         a.hints.extend(hint - delta for hint in b.hints)
         return a
 
@@ -284,14 +378,14 @@ class Coalescer:
                     temporary = self.code.new_register(definition[0].register_class, definition[2], definition[0].name)
                     temporary.spill_temp = True
                     base = SLOTS * instruction.position
-                    mask = bits(base + COPY_WRITE, base + (COPY_WRITE if instruction.traits.early_clobber else READ))
+                    runs = run_of(base + COPY_WRITE, base + (COPY_WRITE if instruction.traits.early_clobber else READ))
                     numbers = self._fresh(temporary.units)
                     if instruction.traits.masked and block.loop:
                         # The copy may write lanes that have left the loop: nothing else of the loop may lie there.
-                        for index in block.loop:
-                            mask |= bits(*self.liveness.block_range[index])
+                        around = (run_of(*self.liveness.block_range[index])[0] for index in block.loop)
+                        runs = united((*runs, *around))
                         numbers = self.value[definition[0].index][definition[1] : definition[1] + temporary.units]
-                    self.liveness.live.append([mask] * temporary.units)
+                    self.liveness.live.append([runs] * temporary.units)
                     self.liveness.definition.append(base + COPY_WRITE)
                     self.liveness.definition_block.append(block.index)
                     self.compound.append(None)
@@ -313,7 +407,7 @@ class Coalescer:
         visible."""
         register, offset, units = use
         for unit in range(offset, offset + units):
-            assert self.liveness.live[register.index][unit] >> slot & 1, "a source is live where it is read"
+            assert contains(self.liveness.live[register.index][unit], slot), "a source is live where it is read"
 
     def _merge_copies(self, order: list[CodeBlock]) -> None:
         jobs: list[tuple[float, int, int, Ref, Ref]] = []

@@ -1,33 +1,73 @@
-"""Live ranges as bit sets over program slots.
+"""Live ranges as runs of program slots.
 
 Each instruction has four slots: a copy in front of it reads (0) and writes (1), the instruction itself reads (2) and
 writes
-(3). A live range is an integer whose bit ``4 * position + slot`` says "this value occupies its register here"; two
-values
-interfere where the conjunction of their ranges is not zero. Python's integers make that test a few nanoseconds per
-thousand instructions.
+(3). A live range is a sorted tuple of runs, ``(first slot, one behind the last)``, that neither overlap nor touch; slot
+``4 * position + slot`` in a run says "this value occupies its register here". Most ranges are a single run, so that
+memory and time grow with the number of values, not with its product with the length of the code.
 
 Ranges are kept per *unit* (one 32-bit register of a tuple), so a tuple whose parts die early frees these parts.
 """
 
 from __future__ import annotations
 
-from loom.low.code import COPY, CodeBlock, LowCode, VirtualRegister
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+
+from loom.low.code import COPY, CodeBlock, LowCode
 
 SLOTS = 4
 COPY_READ, COPY_WRITE, READ, WRITE = range(SLOTS)
 
+Runs = tuple[tuple[int, int], ...]
+"""A set of slots: sorted runs ``(first, one behind the last)`` with a gap between any two."""
 
-def bits(first: int, last: int) -> int:
+
+def run_of(first: int, last: int) -> Runs:
     """The set of slots ``first`` … ``last``, both included."""
-    return ((1 << (last - first + 1)) - 1) << first
+    return ((first, last + 1),)
+
+
+def united(runs: Iterable[tuple[int, int]]) -> Runs:
+    """The union of any runs."""
+    result: list[tuple[int, int]] = []
+    start = stop = -1
+    for first, end in sorted(runs):
+        if first > stop:
+            if start >= 0:
+                result.append((start, stop))
+            start, stop = first, end
+        elif end > stop:
+            stop = end
+    if start >= 0:
+        result.append((start, stop))
+    return tuple(result)
+
+
+def contains(runs: Runs, slot: int) -> bool:
+    """Whether a slot is in a set."""
+    at = bisect_right(runs, (slot, 1 << 62)) - 1
+    return at >= 0 and slot < runs[at][1]
+
+
+def slots_in(runs: Runs) -> int:
+    """Number of slots in a set."""
+    return sum(stop - first for first, stop in runs)
+
+
+def live_anywhere(units: list[Runs]) -> Runs:
+    """Where any unit of a register is live."""
+    first = units[0]
+    if all(other is first for other in units):
+        return first
+    return united(run for runs in units for run in runs)
 
 
 class Liveness:
     """Live ranges of every register of a function.
 
     Attributes:
-        live: By register index a list of one bit set per unit.
+        live: By register index a list of one set of slots per unit.
         block_range: By block index the first and the last slot.
         slots: Number of slots.
         definition: By register index the slot of its definition (block parameters: first slot of the block).
@@ -46,7 +86,7 @@ class Liveness:
                 position += 1
             self.block_range.append((SLOTS * first, SLOTS * position - 1))
         self.slots = SLOTS * position
-        self.live: list[list[int]] = [[] for _ in code.registers]
+        self.live: list[list[Runs]] = [[] for _ in code.registers]
         self.definition: list[int] = [-1] * len(code.registers)
         self.definition_block: list[int] = [-1] * len(code.registers)
         self._compute()
@@ -59,6 +99,7 @@ class Liveness:
         for block in code.blocks:
             b = block.index
             start, end = self.block_range[b]
+            passed = {parameter.index for successor in block.successors for parameter in successor.parameters}
             for parameter in block.parameters:
                 self.definition[parameter.index] = start
                 self.definition_block[parameter.index] = b
@@ -77,46 +118,40 @@ class Liveness:
                 is_copy = instruction.kind == COPY
                 for register, _offset, _units in instruction.defs:
                     index = register.index
-                    if is_copy and self._is_parameter(register, block):
+                    if is_copy and index in passed:
                         listed = extra[index]
                         if listed is None:
-                            extra[index] = [(slot, end)]
+                            extra[index] = [(slot, end + 1)]
                         else:
-                            listed.append((slot, end))
+                            listed.append((slot, end + 1))
                     else:
                         self.definition[index] = slot
                         self.definition_block[index] = b
         for register in code.registers:
             index = register.index
             if self.definition[index] < 0:
-                self.live[index] = [0] * register.units
+                self.live[index] = [()] * register.units
                 continue
-            base_mask = bits(self.definition[index], self.definition[index])
-            for first, last in extra[index] or ():
-                base_mask |= bits(first, last)
+            always = [(self.definition[index], self.definition[index] + 1), *(extra[index] or ())]
             found = uses[index]
             if found is None:
-                self.live[index] = [base_mask] * register.units
+                self.live[index] = [united(always)] * register.units
             elif register.units == 1 or all(o == 0 and n == register.units for _, _, o, n in found):
-                mask = self._range(index, [(b, s) for b, s, _, _ in found]) | base_mask
-                self.live[index] = [mask] * register.units
+                runs = self._range(index, [(b, s) for b, s, _, _ in found])
+                self.live[index] = [united(runs + always)] * register.units
             else:
-                by_use: dict[tuple[tuple[int, int], ...], int] = {}
-                masks = []
+                by_use: dict[tuple[tuple[int, int], ...], Runs] = {}
+                live: list[Runs] = []
                 for unit in range(register.units):
                     key = tuple((b, s) for b, s, o, n in found if o <= unit < o + n)
-                    mask = by_use.get(key, -1)
-                    if mask < 0:
-                        mask = by_use[key] = (self._range(index, list(key)) | base_mask) if key else base_mask
-                    masks.append(mask)
-                self.live[index] = masks
+                    known = by_use.get(key)
+                    if known is None:
+                        known = by_use[key] = united(self._range(index, list(key)) + always) if key else united(always)
+                    live.append(known)
+                self.live[index] = live
 
-    @staticmethod
-    def _is_parameter(register: VirtualRegister, block: CodeBlock) -> bool:
-        return any(register in successor.parameters for successor in block.successors)
-
-    def _range(self, index: int, uses: list[tuple[int, int]]) -> int:
-        """The range of one definition and these uses, as (block index, slot)."""
+    def _range(self, index: int, uses: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Runs of one definition and these uses, as (block index, slot)."""
         slot, home = self.definition[index], self.definition_block[index]
         blocks = self.code.blocks
         block_range = self.block_range
@@ -124,16 +159,16 @@ class Liveness:
         for b, s in uses:
             if last_by_block.get(b, -1) < s:
                 last_by_block[b] = s
-        mask = 0
+        runs: list[tuple[int, int]] = []
         work: list[CodeBlock] = []
         for b, s in last_by_block.items():
             if b == home and s >= slot:
-                mask |= bits(slot, s)
+                runs.append((slot, s + 1))
                 if any(u < slot for ub, u in uses if ub == b):
-                    mask |= bits(block_range[b][0], max(u for ub, u in uses if ub == b and u < slot))
+                    runs.append((block_range[b][0], max(u for ub, u in uses if ub == b and u < slot) + 1))
                     work.extend(blocks[b].predecessors)
             else:
-                mask |= bits(block_range[b][0], s)
+                runs.append((block_range[b][0], s + 1))
                 work.extend(blocks[b].predecessors)
         seen: set[int] = set()
         while work:
@@ -144,30 +179,19 @@ class Liveness:
             seen.add(b)
             first, last = block_range[b]
             if b == home:
-                mask |= bits(slot, last)
+                runs.append((slot, last + 1))
             else:
-                mask |= bits(first, last)
+                runs.append((first, last + 1))
                 work.extend(block.predecessors)
-        return mask
+        return runs
 
-
-def unit_pressure(liveness: Liveness, registers: list[VirtualRegister]) -> list[int]:
-    """Number of units of ``registers`` that are live at each instruction's read slot, by position."""
-    count = liveness.slots // SLOTS
-    delta = [0] * (count + 1)
-    for register in registers:
-        for mask in liveness.live[register.index]:
-            while mask:
-                first = (mask & -mask).bit_length() - 1
-                run = mask >> first
-                length = ((run + 1) & ~run).bit_length() - 1
-                start, stop = first // SLOTS, (first + length - 1) // SLOTS
-                delta[start] += 1
-                delta[stop + 1] -= 1
-                mask = (run >> length) << (first + length)
-    total = 0
-    pressure = []
-    for value in delta[:count]:
-        total += value
-        pressure.append(total)
-    return pressure
+    def live_at_ends(self) -> list[set[int]]:
+        """By block the registers that are live at its last slot."""
+        ends = [end for _, end in self.block_range]
+        found: list[set[int]] = [set() for _ in ends]
+        for index, units in enumerate(self.live):
+            for runs in units if len(set(map(id, units))) > 1 else units[:1]:
+                for first, stop in runs:
+                    for b in range(bisect_left(ends, first), bisect_left(ends, stop)):
+                        found[b].add(index)
+        return found

@@ -13,7 +13,6 @@ and with the registers that the order of the text needs.
 from __future__ import annotations
 
 import heapq
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,8 +52,9 @@ def schedule(
     liveness = Liveness(code)
     summary = ScheduleSummary()
     files = [target.file_of(register.register_class).file for register in code.registers]
+    units = [register.units for register in code.registers]
     number = 0
-    live_out = _live_out(liveness)
+    live_out = liveness.live_at_ends()
     for block in code.blocks:
         tail = block.instructions[-1:]
         body = block.instructions[:-1]
@@ -88,7 +88,7 @@ def schedule(
             for instruction in run:
                 instruction.run = number
             if movable and len(run) > 1:
-                ordered = _schedule_run(run, keep, live_in, files, code, budgets, limits)
+                ordered = _schedule_run(run, keep, live_in, files, units, budgets, limits)
                 summary.runs += 1
                 summary.moved += sum(a is not b for a, b in zip(run, ordered, strict=True))
             else:
@@ -101,29 +101,12 @@ def schedule(
     return summary
 
 
-def _live_out(liveness: Liveness) -> list[set[int]]:
-    """By block the registers that are live at its end."""
-    ends = [end for _, end in liveness.block_range]
-    found: list[set[int]] = [set() for _ in ends]
-    for index, masks in enumerate(liveness.live):
-        union = 0
-        for mask in masks:
-            union |= mask
-        if union:
-            # A range starts at its lowest bit, and few blocks lie between that and its highest.
-            first, last = (union & -union).bit_length() - 1, union.bit_length() - 1
-            for b in range(bisect_left(ends, first), bisect_right(ends, last)):
-                if union >> ends[b] & 1:
-                    found[b].add(index)
-    return found
-
-
 def _schedule_run(
     run: Sequence[Instruction],
     keep: dict[int, int],
     live_in: set[int],
     files: Sequence[str],
-    code: LowCode,
+    units: Sequence[int],
     budgets: dict[str, int],
     limits: ScheduleLimits | None,
 ) -> list[Instruction]:
@@ -133,7 +116,6 @@ def _schedule_run(
     height = graph.heights()
     count = len(run)
     waiting = list(graph.predecessors)
-    units = [register.units for register in code.registers]
     uses_left: dict[int, int] = {}
     distinct: list[list[int]] = []
     for instruction in run:
@@ -229,9 +211,10 @@ class _Effects:
         self.distinct = distinct
         self.uses_left = uses_left
         self.keep = keep
-        self.amounts = list(zip(files, units, strict=True))
+        self.files = files
+        self.units = units
         self.defined = [[register.index for register, _, _ in instruction.defs] for instruction in run]
-        self.made = [tuple(self.amounts[index] for index in defined) for defined in self.defined]
+        self.made = [tuple((files[index], units[index]) for index in defined) for defined in self.defined]
         #: By register the sum of the numbers of the instructions that are still to use it: of the last, its number.
         self.users: dict[int, int] = {}
         for i, used in enumerate(distinct):
@@ -240,8 +223,8 @@ class _Effects:
 
     def of(self, i: int) -> Effect:
         """The effect of issuing ``i`` next."""
-        left, keep = self.uses_left, self.keep
-        freed = [self.amounts[index] for index in self.distinct[i] if left[index] == 1 and index not in keep]
+        left, keep, files, units = self.uses_left, self.keep, self.files, self.units
+        freed = [(files[index], units[index]) for index in self.distinct[i] if left[index] == 1 and index not in keep]
         return self.made[i], tuple(sorted(freed))
 
     def issue(self, i: int) -> list[int]:

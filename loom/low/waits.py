@@ -12,6 +12,7 @@ age that any path allows, and the larger number of outstanding operations.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -190,8 +191,7 @@ class WaitAnalysis:
         seen_out: dict[int, tuple[object, ...]] = {}
         queued = {0}
         while work:
-            index = min(work)
-            work.remove(index)
+            index = heapq.heappop(work)
             queued.discard(index)
             start = entry[index]
             assert start is not None
@@ -208,7 +208,7 @@ class WaitAnalysis:
                         continue
                 if successor not in queued:
                     queued.add(successor)
-                    work.append(successor)
+                    heapq.heappush(work, successor)
             seen_out[index] = ()
         self.waits: list[list[Wait | None]] = []
         for index in range(len(blocks)):

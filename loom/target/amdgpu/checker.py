@@ -1,412 +1,18 @@
-"""Independent check of a final machine program: values, waits, hazards.
+"""Independent check of a final machine program: hazards, and the meaning of pairs.
 
-Nothing here is shared with the allocator, the wait analysis or the hazard walk: values are followed symbolically
-through the machine code,
-outstanding operations are kept one by one, hazards are searched backwards from each instruction.
+Nothing here is shared with the hazard walk or the pairing: hazards are searched backwards from each instruction, blocks
+are run symbolically before and after pairing. Values and waits: :mod:`check_allocation`, :mod:`check_waits`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Set
 
-from loom.low.code import COPY, OP, Instruction, LowCode
+from loom.target.amdgpu.check_allocation import Finding, Place, places_of
 from loom.target.amdgpu.check_wait_states import wait_state_problems
-from loom.target.amdgpu.emit import Emitted
-from loom.target.amdgpu.machine import BranchTarget, Immediate, MachineInstruction, MachineProgram, Register
+from loom.target.amdgpu.check_waits import flow_of
+from loom.target.amdgpu.machine import Immediate, MachineInstruction, MachineProgram, Register
 from loom.target.amdgpu.processors import processor
-
-Place = tuple[str, int]
-Symbol = tuple[int, int]
-State = dict[Place, frozenset[Symbol]]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """Something wrong: ``kind`` is ``allocation``, ``wait`` or ``hazard``."""
-
-    kind: str
-    block: str
-    instruction: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}: ^{self.block}: {self.instruction}: {self.message}"
-
-
-def _places(register: Register) -> Iterator[Place]:
-    bank, index = register.bank, register.index
-    if bank == "vcc":
-        bank, index = "sgpr", 106 + index
-    if bank in ("off", "null"):
-        return
-    for unit in range(max(1, register.units)):
-        yield bank, index + unit
-
-
-_CLASS_BANKS = {"amdgpu.scc": "scc", "amdgpu.m0": "m0", "amdgpu.exec": "exec", "amdgpu.vcc": "sgpr"}
-
-
-class AllocationChecker:
-    """Follows every value of the Low code through the registers of the machine program."""
-
-    def __init__(self, code: LowCode, emitted: Emitted) -> None:
-        self.code = code
-        self.emitted = emitted
-        self.findings: list[Finding] = []
-        self.machine = {block.label: block.instructions for block in emitted.program.blocks}
-        self.wave_units = emitted.program.wave_size // 32
-
-    def run(self) -> list[Finding]:
-        """Check the program; returns what is wrong."""
-        entry: dict[int, State] = {0: {}}
-        work = [0]
-        while work:
-            index = work.pop(0)
-            state = dict(entry[index])
-            self._block(index, state, False)
-            for successor in self.code.blocks[index].successors:
-                known = entry.get(successor.index)
-                if known is None:
-                    entry[successor.index] = dict(state)
-                    work.append(successor.index)
-                    continue
-                merged = {
-                    place: known[place] & state[place]
-                    for place in known
-                    if place in state and known[place] & state[place]
-                }
-                if merged != known:
-                    entry[successor.index] = merged
-                    work.append(successor.index)
-        for index in sorted(entry):
-            self._block(index, dict(entry[index]), True)
-        return self.findings
-
-    def _block(self, index: int, state: State, report: bool) -> None:
-        block = self.code.blocks[index]
-        stream = [i for i in self.machine.get(block.label, []) if id(i) in self.emitted.source]
-        at = 0
-        for low in block.instructions:
-            while at < len(stream) and self.emitted.source[id(stream[at])] is low:
-                made = stream[at]
-                at += 1
-                if id(made) in self.emitted.moves:
-                    self._move(made, state)
-                elif low.kind == OP:
-                    self._operation(block.label, low, made, state, report)
-            if low.kind == COPY:
-                self._copy(low, state)
-            elif low.kind != OP and low.defs:
-                for register, offset, units in low.defs:
-                    for unit in range(units):
-                        place = self._pinned(register.register_class, register.location, offset + unit)
-                        if place is not None:
-                            state[place] = frozenset(((register.index, offset + unit),))
-        if report and at != len(stream):
-            self._say(block.label, stream[at], "is out of the order of the Low code")
-
-    @staticmethod
-    def _pinned(register_class: str, location: int | None, unit: int) -> Place | None:
-        bank = _CLASS_BANKS.get(register_class)
-        if bank is not None:
-            return bank, unit + (106 if register_class == "amdgpu.vcc" else 0)
-        if location is None:
-            return None
-        return register_class.removeprefix("amdgpu."), location + unit
-
-    def _say(self, block: str, instruction: MachineInstruction, message: str) -> None:
-        self.findings.append(Finding("allocation", block, instruction.row.mnemonic, message))
-
-    def _move(self, made: MachineInstruction, state: State) -> None:
-        target, source = made.operands[0], made.operands[1]
-        if not isinstance(target, Register):
-            return
-        if isinstance(source, Register):
-            values = [state.get(place, frozenset()) for place in _places(source)]
-        else:
-            values = [frozenset()] * max(1, target.units)
-        for place, value in zip(_places(target), values, strict=True):
-            if place[0] != "exec":
-                state[place] = value
-
-    def _copy(self, low: Instruction, state: State) -> None:
-        renamed: dict[Symbol, list[Symbol]] = {}
-        dropped: set[Symbol] = set()
-        for (target, d, units), (source, s, _) in zip(low.defs, low.uses, strict=True):
-            for unit in range(units):
-                dropped.add((target.index, d + unit))
-                renamed.setdefault((source.index, s + unit), []).append((target.index, d + unit))
-        for place, symbols in list(state.items()):
-            fresh = {new for symbol in symbols for new in renamed.get(symbol, ())}
-            if fresh or symbols & dropped:
-                state[place] = (symbols - dropped) | fresh
-
-    def _operation(self, label: str, low: Instruction, made: MachineInstruction, state: State, report: bool) -> None:
-        defs: list[tuple[int, Register]] = []
-        uses: list[tuple[int, Register]] = []
-        self._pair_operands(low.payload, made, defs, uses)
-        register_of = dict(defs)
-        for d, u in low.ties:
-            if d in register_of:
-                uses.append((u, register_of[d]))
-        seen = {u for u, _ in uses}
-        for number, use in enumerate(low.uses):
-            bank = _CLASS_BANKS.get(use[0].register_class)
-            if number not in seen and bank is not None:
-                base = 106 if use[0].register_class == "amdgpu.vcc" else 0
-                for unit in range(use[2]):
-                    self._expect(label, made, state, (bank, base + use[1] + unit), use, unit, report)
-        for number, register in uses:
-            use = low.uses[number]
-            for unit, place in enumerate(_places(register)):
-                self._expect(label, made, state, place, use, unit, report)
-        written: State = {}
-        for number, register in defs:
-            definition = low.defs[number]
-            for unit, place in enumerate(_places(register)):
-                written[place] = frozenset(((definition[0].index, definition[1] + unit),))
-        for number, definition in enumerate(low.defs):
-            bank = _CLASS_BANKS.get(definition[0].register_class)
-            if number not in register_of and bank is not None:
-                base = 106 if definition[0].register_class == "amdgpu.vcc" else 0
-                for unit in range(definition[2]):
-                    written[bank, base + unit] = frozenset(((definition[0].index, unit),))
-        for name in made.row.implicit_defs:
-            bank = "sgpr" if name == "vcc" else name
-            for unit in range(2):
-                place = (bank, unit + (106 if name == "vcc" else 0))
-                if place not in written and name in ("scc", "vcc", "m0"):
-                    state.pop(place, None)
-        # A name may be written once more in a loop: older copies of it are stale.
-        names = {symbol for symbols in written.values() for symbol in symbols}
-        for place, symbols in list(state.items()):
-            if symbols & names:
-                state[place] = symbols - names
-        state.update(written)
-
-    def _pair_operands(
-        self,
-        payload: object,
-        made: MachineInstruction,
-        defs: list[tuple[int, Register]],
-        uses: list[tuple[int, Register]],
-    ) -> None:
-        entries = payload.operands  # type: ignore[attr-defined]
-        for entry, operand in zip(entries, made.operands, strict=True):
-            kind = getattr(entry, "kind", None)
-            if kind is None or not isinstance(operand, Register):
-                continue
-            (defs if kind == 0 else uses).append((entry.index, operand))
-        if made.y is not None:
-            self._pair_operands(payload.y, made.y, defs, uses)  # type: ignore[attr-defined]
-
-    def _expect(
-        self,
-        label: str,
-        made: MachineInstruction,
-        state: State,
-        place: Place,
-        use: tuple[object, int, int],
-        unit: int,
-        report: bool,
-    ) -> None:
-        register = use[0]
-        index = register.index  # type: ignore[attr-defined]
-        if (index, use[1] + unit) not in state.get(place, frozenset()) and report:
-            name = getattr(register, "name", None) or index
-            self._say(label, made, f"{place[0]}{place[1]} does not hold %{name} (unit {use[1] + unit})")
-
-
-# Waits
-
-_HALVES = ("vgpr", "vgpr.hi")
-"""Banks under which the lower and upper halves of vector registers are kept apart."""
-
-
-def _parts(instruction: MachineInstruction, slot: str, register: Register) -> Iterator[Place]:
-    """What an operand stands for where waits are concerned: both halves of vector registers, or, for the data of a
-    16-bit or shorter memory instruction of gfx11 and gfx12, the one half that it moves."""
-    row = instruction.row
-    memory = row.memory
-    chosen: tuple[str, ...] = _HALVES
-    if memory is not None and memory.bytes <= 2 and row.generation != "gfx9.4" and "format" not in row.mnemonic:
-        loads = memory.kind == "load" and "_d16" in row.mnemonic and slot == memory.result
-        if loads or (memory.kind == "store" and slot in memory.data):
-            chosen = (_HALVES["_d16_hi" in row.mnemonic],)
-    for bank, index in _places(register):
-        if bank != "vgpr":
-            yield bank, index
-        else:
-            for half in chosen:
-                yield half, index
-
-
-def _wait_values(instruction: MachineInstruction, generation: str) -> dict[str, int]:
-    name = instruction.row.mnemonic
-    number = next((o.value for o in instruction.operands if isinstance(o, Immediate)), 0)
-    if name == "s_waitcnt":
-        if generation == "gfx9.4":
-            return {
-                "vmcnt": (number & 15) + (number >> 14 << 4),
-                "lgkmcnt": number >> 8 & 15,
-                "expcnt": number >> 4 & 7,
-            }
-        return {"vmcnt": number >> 10, "lgkmcnt": number >> 4 & 63, "expcnt": number & 7}
-    if name in ("s_wait_loadcnt_dscnt", "s_wait_storecnt_dscnt"):
-        return {name[7:].split("_", 1)[0]: number >> 8, "dscnt": number & 63}
-    if name.startswith("s_waitcnt_") and name != "s_waitcnt_depctr":
-        return {name[10:]: number}
-    if name.startswith("s_wait_") and name.endswith("cnt"):
-        return {name[7:]: number}
-    return {}
-
-
-def _flow(program: MachineProgram) -> list[list[int]]:
-    names = [block.label for block in program.blocks]
-    result = []
-    for i, block in enumerate(program.blocks):
-        out = []
-        last = block.instructions[-1].row.mnemonic if block.instructions else ""
-        for instruction in block.instructions:
-            for operand in instruction.operands:
-                if isinstance(operand, BranchTarget) and operand.label in names:
-                    out.append(names.index(operand.label))
-        if last not in ("s_endpgm", "s_branch", "s_setpc_b64") and i + 1 < len(names):
-            out.append(i + 1)
-        result.append(out)
-    return result
-
-
-def check_waits(
-    program: MachineProgram, generation: str, barrier_memory: Mapping[int, str] | None = None
-) -> list[Finding]:
-    """Every register that an outstanding operation writes is waited for before it is touched; every barrier covers
-    the stores."""
-    barrier_memory = barrier_memory or {}
-    findings: dict[tuple[str, int], Finding] = {}
-    flow = _flow(program)
-    # token: (number of the instruction, counter) → youngest age: operations of the counter issued behind it.
-    entry: dict[int, dict[tuple[int, str], int]] = {0: {}}
-    numbered: list[tuple[MachineInstruction, int]] = []
-    base: list[int] = []
-    for i, block in enumerate(program.blocks):
-        base.append(len(numbered))
-        numbered.extend((instruction, i) for instruction in block.instructions)
-    details: dict[int, tuple[frozenset[Place], str]] = {}
-
-    def describe(number: int) -> tuple[frozenset[Place], str]:
-        found = details.get(number)
-        if found is None:
-            instruction = numbered[number][0]
-            memory = instruction.row.memory
-            written: set[Place] = set()
-            if memory is None or memory.kind in ("load", "atomic"):
-                for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True):
-                    if slot.is_def and isinstance(operand, Register):
-                        written.update(_parts(instruction, slot.name, operand))
-            kind = memory.space if memory is not None else instruction.row.issue_class
-            found = details[number] = (frozenset(written), kind)
-        return found
-
-    def step(index: int, tokens: dict[tuple[int, str], int]) -> dict[tuple[int, str], int]:
-        for offset, instruction in enumerate(program.blocks[index].instructions):
-            number = base[index] + offset
-            waits = _wait_values(instruction, generation)
-            if waits:
-                for counter, value in waits.items():
-                    mine = [token for token in tokens if token[1] == counter]
-                    ordered = _keeps_order(generation, counter, {describe(n)[1] for n, _ in mine})
-                    for token in mine:
-                        if value == 0 or (ordered and tokens[token] >= value):
-                            del tokens[token]
-                continue
-            name = instruction.row.mnemonic
-            touched: set[Place] = set()
-            for half in (instruction, instruction.y):
-                if half is not None:
-                    for slot, operand in zip(half.row.slots, half.operands, strict=True):
-                        if isinstance(operand, Register):
-                            touched.update(_parts(half, slot.name, operand))
-                    if "vcc" in half.row.implicit_uses or "vcc" in half.row.implicit_defs:
-                        touched.update((("sgpr", 106), ("sgpr", 107)))
-            for producer, counter in tokens:
-                hit = describe(producer)[0] & touched
-                if hit and counter not in ("vscnt", "storecnt", "expcnt"):
-                    bank, at = sorted(hit)[0]
-                    register = f"{bank.partition('.')[0]}{at}"
-                    findings.setdefault(
-                        (name, number),
-                        Finding(
-                            "wait",
-                            program.blocks[index].label,
-                            str(name),
-                            f"{register} is used while {numbered[producer][0].row.mnemonic} is under way ({counter})",
-                        ),
-                    )
-            if name == "s_barrier" or name.startswith("s_barrier_signal"):
-                wanted = barrier_memory.get(id(instruction))
-                for producer, counter in tokens:
-                    memory = numbered[producer][0].row.memory
-                    if memory is None or memory.kind == "cache":
-                        continue
-                    lds = memory.space == "lds"
-                    store = counter in ("vscnt", "storecnt")
-                    if (lds and wanted != "global") or (store and wanted != "workgroup"):
-                        findings.setdefault(
-                            (name, number),
-                            Finding(
-                                "wait",
-                                program.blocks[index].label,
-                                name,
-                                f"{numbered[producer][0].row.mnemonic} is under way at the barrier ({counter})",
-                            ),
-                        )
-            raised = _raised(instruction)
-            for counter in raised:
-                for token in tokens:
-                    if token[1] == counter:
-                        tokens[token] += 1
-                tokens[number, counter] = 0
-        return tokens
-
-    work = [0]
-    while work:
-        index = work.pop()
-        out = step(index, dict(entry[index]))
-        for successor in flow[index]:
-            known = entry.get(successor)
-            merged = dict(out) if known is None else dict(known)
-            if known is not None:
-                for token, age in out.items():
-                    if token not in merged or merged[token] > age:
-                        merged[token] = age
-            capped = {token: min(age, 64) for token, age in merged.items()}
-            if capped != known:
-                entry[successor] = capped
-                work.append(successor)
-    return list(findings.values())
-
-
-def _keeps_order(generation: str, counter: str, kinds: set[str]) -> bool:
-    if kinds & {"constant", "message"} or ("flat" in kinds and generation == "gfx9.4"):
-        return False
-    own = "lds" if counter in ("lgkmcnt", "dscnt") else "vmem"
-    shared = ("flat", "global", "buffer", "scratch") if own == "vmem" else ("flat", "lds")
-    return len({own if kind in shared else kind for kind in kinds}) <= 1
-
-
-def _raised(instruction: MachineInstruction) -> tuple[str, ...]:
-    row = instruction.row
-    memory = row.memory
-    if memory is not None and memory.kind == "atomic" and memory.space in ("global", "buffer", "flat", "scratch"):
-        modifiers = instruction.modifiers
-        returning = bool(modifiers.get("glc") or modifiers.get("sc0") or modifiers.get("th", 0) & 1)
-        unwanted = ("vscnt", "storecnt") if returning else ("vmcnt", "loadcnt")
-        left = tuple(c for c in row.counters if c not in unwanted)
-        return left or row.counters
-    return row.counters
-
 
 # Hazards
 
@@ -417,7 +23,7 @@ def check_hazards(program: MachineProgram, generation: str) -> list[Finding]:
     if generation == "gfx9.4":
         names = processor(program.processor).members or (program.processor,)
         return [Finding("hazard", *problem) for problem in wait_state_problems(program, names)]
-    flow = _flow(program)
+    flow = flow_of(program)
     before: list[list[int]] = [[] for _ in program.blocks]
     for i, targets in enumerate(flow):
         for target in targets:
@@ -729,7 +335,7 @@ def _symbolic(
 
     def read(operand: object) -> object:
         if isinstance(operand, Register):
-            return tuple(state.get(place, place) for place in _places(operand))
+            return tuple(state.get(place, place) for place in places_of(operand))
         return operand
 
     for instruction in block:
@@ -770,7 +376,7 @@ def _symbolic(
                 effects.append(term)
             for slot, operand in zip(half.row.slots, half.operands, strict=True):
                 if slot.is_def and isinstance(operand, Register):
-                    old = tuple(state.get(place, place) for place in _places(operand))
+                    old = tuple(state.get(place, place) for place in places_of(operand))
                     results.append(
                         (
                             operand,
@@ -780,6 +386,6 @@ def _symbolic(
             for state_name in half.row.implicit_defs:
                 state[(state_name, 0) if state_name != "vcc" else ("sgpr", 106)] = (term, state_name)
         for register, value in results:
-            for unit, place in enumerate(_places(register)):
+            for unit, place in enumerate(places_of(register)):
                 state[place] = number((value, unit))
     return state, effects

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from loom.low.code import Instruction, VirtualRegister
-from loom.low.liveness import SLOTS
+from loom.low.liveness import SLOTS, contains, slots_in
 from loom.target.amdgpu.backend import VCC_LOCATION
 from loom.target.amdgpu.evidence_source import definitions_of, place_of, source_low
 from loom.target.amdgpu.lowering.legalization import Legalizations
@@ -77,14 +77,10 @@ def _levels(backend: KernelBackend, file: str) -> list[int]:
     for compound in allocation.compounds:
         if compound.file != file or (file == "sgpr" and (compound.location or 0) >= VCC_LOCATION):
             continue
-        for mask in compound.total:
-            while mask:
-                first = (mask & -mask).bit_length() - 1
-                run = mask >> first
-                stop = first + ((run + 1) & ~run).bit_length() - 1
+        for runs in compound.total():
+            for first, stop in runs:
                 delta[first] += 1
                 delta[stop] -= 1
-                mask = (mask >> stop) << stop
     return list(accumulate(delta[:-1]))
 
 
@@ -212,18 +208,15 @@ def _pressure_origins(backend: KernelBackend) -> list[dict[str, Any]]:
         return []
     rows: list[dict[str, Any]] = []
     for file, (peak, slot) in peaks_of(backend).items():
-        window = 1 << slot
         found = []
         for compound in allocation.compounds:
             if compound.file != file:
                 continue
             for register, at in compound.members:
                 live = allocation.liveness.live[register.index]
-                units = sum(1 for mask in live if mask & window)
+                units = sum(contains(runs, slot) for runs in live)
                 if units:
-                    found.append(
-                        (max(m.bit_count() for m in live), register, units, allocation.location[register.index], at)
-                    )
+                    found.append((max(map(slots_in, live)), register, units, allocation.location[register.index], at))
         found.sort(key=lambda entry: -entry[0])
         rows.extend(
             {

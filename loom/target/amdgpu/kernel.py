@@ -21,7 +21,9 @@ from loom.target.amdgpu.abi import KernelResources
 from loom.target.amdgpu.access import SGPR, reads_and_writes
 from loom.target.amdgpu.backend import AmdgpuTarget, preferred_pressure, schedule_limits
 from loom.target.amdgpu.build import BuiltKernel, CodeBuilder
-from loom.target.amdgpu.checker import AllocationChecker, Finding, check_hazards, check_pairs, check_waits
+from loom.target.amdgpu.check_allocation import AllocationChecker, Finding
+from loom.target.amdgpu.check_waits import check_waits
+from loom.target.amdgpu.checker import check_hazards, check_pairs
 from loom.target.amdgpu.clauses import insert_clauses, release_registers
 from loom.target.amdgpu.delays import insert_delays
 from loom.target.amdgpu.dual_issue import pair_instructions, separate_pairs

@@ -8,7 +8,9 @@ import pytest
 
 import loom
 from loom.target.amdgpu.assembler import parse_instruction
-from loom.target.amdgpu.checker import AllocationChecker, check_hazards, check_pairs, check_waits
+from loom.target.amdgpu.check_allocation import AllocationChecker
+from loom.target.amdgpu.check_waits import check_waits
+from loom.target.amdgpu.checker import check_hazards, check_pairs
 from loom.target.amdgpu.kernel import KernelBackend
 from loom.target.amdgpu.machine import MachineBlock, MachineInstruction, MachineProgram, Register
 from loom.target.amdgpu.processors import processor
