@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loom.ir import INDEX, Block, Builder, Module, Operation, Region, Type, Value
+from loom.ir.facts import facts_of
 from loom.transform.control_flow import trip_count, yielded
 from loom.transform.folding import constant_of
 from loom.transform.passes import PassContext
@@ -37,13 +38,14 @@ def unroll(module: Module, context: PassContext) -> int:
 
 
 def _unroll_fully(loop: Operation) -> int:
-    trips = trip_count(loop)
+    trips = _proven_trips(loop)
     if trips is None:
         raise rejection(
             loop,
             "the trip count of this 'unroll' loop cannot be proven",
             "UNROLL/001",
-            "make both bounds and the step constants, or write unroll(%factor), which keeps a loop",
+            "make the step and both bounds constants, or state ranges (index.assume) that leave one count; or write "
+            "unroll(%factor), which keeps a loop",
         )
     if trips > _LARGEST_FULL_UNROLL:
         raise rejection(
@@ -52,12 +54,31 @@ def _unroll_fully(loop: Operation) -> int:
             "UNROLL/003",
             f"the limit is {_LARGEST_FULL_UNROLL}; write unroll(%factor)",
         )
-    lower, step = constant_of(loop.operand("lower")), constant_of(loop.operand("step"))
     builder = Builder.before(loop)
-    induction = [builder.constant(lower + i * step, loop.operand("lower").type) for i in range(trips)]
+    induction = _positions(builder, loop.operand("lower"), constant_of(loop.operand("step")), trips)
     values = _write_copies(loop, loop.body("body"), loop, induction, loop.operand_group("inits"))
     loop.replace_with(values)
     return 1
+
+
+def _proven_trips(loop: Operation) -> int | None:
+    """How often the loop runs, where facts leave one answer (a start of 0 … 7 does, with steps of 8 up to 32)."""
+    trips = trip_count(loop)
+    step = constant_of(loop.operand("step"))
+    if trips is not None or not isinstance(step, int) or step <= 0:
+        return trips
+    lower, upper = facts_of(loop.operand("lower")), facts_of(loop.operand("upper"))
+    least, most = (max(0, -(-span // step)) for span in (upper.low - lower.high, upper.high - lower.low))
+    return least if least == most else None
+
+
+def _positions(builder: Builder, lower: Value, step: int, trips: int) -> list[Value]:
+    """The induction variable of each round."""
+    start = constant_of(lower)
+    if isinstance(start, int):
+        return [builder.constant(start + i * step, lower.type) for i in range(trips)]
+    following = [builder.constant(i * step, lower.type) for i in range(1, trips)]
+    return [lower, *(builder.create("index.add", [lower, by], [lower.type]).results[0] for by in following)][:trips]
 
 
 def _unroll_by_factor(loop: Operation) -> int:

@@ -125,3 +125,36 @@ def test_no_schedule_moves_a_store_over_an_earlier_access(last: str, body_after:
     lines = body_after("(%p: buffer, %x: f32) -> (f32)", body, "unroll")
     accesses = [line for line in lines if "view.load" in line or "view.store" in line]
     assert ["%v[%j]" in line for line in accesses] == [False, True, False, True]
+
+
+def from_a_lane(first: int, last: int, upper: int, step: int) -> str:
+    return f"""%i0 = index.assume %n [range(%n, {first}, {last})] : index
+%u = index.constant {upper} : index
+%s = index.constant {step} : index
+%r = scf.for %i = [%i0 to %u step %s](%a = %x : i32) -> (i32) unroll {{
+  %k = index.cast %i : index to i32
+  %b = scalar.addi %a, %k : i32
+  scf.yield %b : i32
+}}
+func.return %r : i32"""
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "upper", "step"), [(0, 7, 32, 8), (1, 7, 32, 8), (5, 5, 9, 2), (9, 20, 9, 4)]
+)
+def test_a_count_that_every_start_agrees_on_is_proven(
+    body_after: Body, first: int, last: int, upper: int, step: int
+) -> None:
+    """A tile that lanes walk from their own row on: the rounds are ``len(range(…))``, whichever row it is."""
+    (count,) = {len(range(start, upper, step)) for start in range(first, last + 1)}
+    lines = body_after("(%x: i32, %n: index) -> (i32)", from_a_lane(first, last, upper, step), "unroll")
+    assert sum("addi" in line for line in lines) == count
+    assert not any("scf.for" in line for line in lines)
+
+
+def test_a_count_that_starts_disagree_on_is_refused(body_after: Body) -> None:
+    assert {len(range(start, 32, 8)) for start in (0, 8)} == {3, 4}
+    with pytest.raises(LoomError) as caught:
+        body_after("(%x: i32, %n: index) -> (i32)", from_a_lane(0, 8, 32, 8), "unroll")
+    assert caught.value.diagnostics[0].code == "UNROLL/001"
+    assert "index.assume" in (caught.value.diagnostics[0].hint or "")

@@ -285,3 +285,25 @@ def test_the_half_of_a_double_buffer_leaves_constants_to_the_instruction():
     listing = [i.row.mnemonic for i in compiled(text, 32).programs[0].instructions()]
     assert sum(name.startswith("ds_load_2addr") for name in listing) == 4, listing
     assert not any(name in ("ds_load_b32",) for name in listing), listing
+
+
+@pytest.mark.parametrize("wave", [32, 64])
+def test_lanes_walk_a_tile_from_their_own_row_unrolled(wave):
+    text = kernel(
+        """
+  %row = kernel.workitem.id<y> : index
+  %rows = index.constant 32 : index
+  %step = index.constant 8 : index
+  %xv = buffer.view %x[%origin] : buffer -> view<32x16xi32>
+  %o = buffer.view %y[%origin] : buffer -> view<16x32xi32>
+  scf.for %r = [%row to %rows step %step] unroll {
+    %v = view.load %xv[%r, %item] : view<32x16xi32> -> i32
+    view.store %v, %o[%item, %r] : i32, view<16x32xi32>
+  }""",
+        "%x: buffer, %y: buffer",
+        size=(16, 8, 1),
+    )
+    x = np.arange(512, dtype=np.int32).reshape(32, 16)
+    (_, y), _ = run(text, x, np.zeros((16, 32), np.int32), wave=wave, size=(16, 8, 1))
+    assert (y == x.T).all()
+    assert not any(i.row.mnemonic.startswith("s_cbranch") for i in compiled(text, wave).programs[0].instructions())
