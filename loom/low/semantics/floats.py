@@ -197,19 +197,13 @@ def _directed(op: str, result: Expr, operands: list[Expr], rounding: int) -> Exp
         if op == "fmul":
             error = node("fsub", "f64", node("fmul", "f64", wide[0], wide[1]), value)
         elif op == "fma":
-            error = _sum_error(node("fmul", "f64", wide[0], wide[1]), wide[2], value)
+            error = fma_error(operands[0], operands[1], operands[2], result)
         else:
             error = _sum_error(wide[0], wide[1], value)
     elif op == "fmul":
         error = _product_error(operands[0], operands[1], result)
     elif op == "fma":
-        product = node("fmul", "f64", operands[0], operands[1])
-        main = _sum_error(product, operands[2], result)
-        low = _product_error(operands[0], operands[1], product)
-        # A tiny product's error is scaled, so only its sign counts; it is below every nonzero main part.
-        tiny = fcmp("olt", fabs(product), number("f64", _TINY_PRODUCT))
-        combined = node("fadd", "f64", main, low)
-        error = select(tiny, select(fcmp("une", main, number("f64", 0.0)), main, low), combined)
+        error = fma_error(operands[0], operands[1], operands[2], result)
     else:
         error = _sum_error(operands[0], operands[1], result)
     nothing = number("f64", 0.0)
@@ -227,6 +221,19 @@ def _directed(op: str, result: Expr, operands: list[Expr], rounding: int) -> Exp
 
 
 _TINY_PRODUCT = 2.0**-900
+
+
+def fma_error(a: Expr, b: Expr, d: Expr, result: Expr) -> Expr:
+    """``(a * b + d) - result`` (``f64``), ``result`` being the rounded sum; exact in its sign."""
+    if a.type == "f32":
+        return _sum_error(node("fmul", "f64", to_f64(a), to_f64(b)), to_f64(d), to_f64(result))
+    product = node("fmul", "f64", a, b)
+    main = _sum_error(product, d, result)
+    low = _product_error(a, b, product)
+    # A tiny product's error is scaled, so only its sign counts; it is below every nonzero main part.
+    tiny = fcmp("olt", fabs(product), number("f64", _TINY_PRODUCT))
+    combined = node("fadd", "f64", main, low)
+    return select(tiny, select(fcmp("une", main, number("f64", 0.0)), main, low), combined)
 
 
 def _product_error(a: Expr, b: Expr, product: Expr) -> Expr:

@@ -41,6 +41,7 @@ from loom.low.semantics.floats import (
     float_to_int,
     flush_input,
     flush_output,
+    fma_error,
     fmad,
     fmul,
     fmul_legacy,
@@ -303,13 +304,26 @@ def _div_fmas(c: Context, a: Expr, b: Expr, d: Expr, vcc: Expr) -> Expr:
 
     A large addend (the quotient's estimate) means that the denominator had been scaled up, a small one the numerator,
     so the
-    factor is 2**64 or 2**-64 (f64: 2**128 or 2**-128).
+    factor is 2**64 or 2**-64 (f64: 2**128 or 2**-128). The sum is rounded once, after scaling: quotients are correctly
+    rounded where they are subnormal, too (LLVM's expansion of IEEE division relies on it).
     """
     step, bias = (64, 127) if a.type == "f32" else (128, 1023)
     plain = ffma(c, a, b, d)
     large = icmp("ugt", exponent_field(d), bias)
-    scaled = ldexp(c, plain, select(large, const("i32", step), const("i32", -step)))
-    return select(lane_bit(vcc), scaled, plain)
+    exact = Context(c.wave)
+    scaled = ldexp(exact, plain, select(large, const("i32", step), const("i32", -step)))
+    if (c.mode.round32 if a.type == "f32" else c.mode.round64) == 0:
+        # A sum scaled down to the middle between two subnormals: what it lost in its own rounding decides.
+        error, nothing = fma_error(a, b, d, plain), number("f64", 0.0)
+        up = number("f64", 2.0**step)
+        rest = node("fsub", "f64", to_f64(plain), node("fmul", "f64", to_f64(scaled), up))
+        above = fcmp("ogt", rest, nothing)
+        outwards = select(above, const("i1", 1), const("i1", 0)) ^ icmp("ne", bits(plain) & SIGN[a.type], 0)
+        beside = bitcast(select(outwards, bits(scaled) + 1, bits(scaled) - 1), a.type)
+        tie = fcmp("oeq", node("fsub", "f64", node("fmul", "f64", to_f64(beside), up), to_f64(plain)), rest)
+        further = select(above, fcmp("ogt", error, nothing), fcmp("olt", rest, nothing) & fcmp("olt", error, nothing))
+        scaled = select(tie & further & ~large, beside, scaled)
+    return select(lane_bit(vcc), flush_output(c, scaled), plain)
 
 
 def _div_fixup(c: Context, s0: Expr, s1: Expr, s2: Expr) -> Expr:

@@ -127,6 +127,10 @@ def test_division_sequence_is_correctly_rounded() -> None:
             with np.errstate(over="ignore", under="ignore"):
                 want = a / b
             assert np.array_equal(divide(a, b), want)
+    # Quotients whose 24 bits lie in the middle between two subnormals, though the exact ones do not.
+    a = np.resize(np.array([-3.998733, 1.1754944e-38, -1.1754944e-38, 1e-38], F), 32)
+    b = np.resize(np.array([3.4028235e38, -6.7290306, -6.7290306, 3], F), 32)
+    assert np.array_equal(divide(a, b).view(np.uint32), (a / b).view(np.uint32))
 
 
 def test_division_of_special_values() -> None:
@@ -145,6 +149,8 @@ def test_double_division_sequence() -> None:
     rng = np.random.default_rng(4)
     a = rng.standard_normal(32) * 10.0 ** rng.integers(-250, 250, 32)
     b = rng.standard_normal(32) * 10.0 ** rng.integers(-250, 250, 32)
+    # Quotients whose 53 bits lie in the middle between two subnormals, though the exact ones do not.
+    a[:8], b[:8] = np.finfo(float).tiny * np.array([-1, 1, -1, 1, 1, -1, 1, 1]), np.resize([2.1484280455588345, 1.5], 8)
 
     def words(x: np.ndarray) -> list[np.ndarray]:
         pattern = x.view(np.uint64)
