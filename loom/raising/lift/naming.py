@@ -7,7 +7,7 @@ accumulators by a loop that carries them, masks by the comparisons that make the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from loom.ir import Block, Operation, RegisterType, Value
@@ -74,7 +74,7 @@ class Namer:
                     unit = op.attributes["unit"]
                     assert isinstance(unit, int)
                     self._argument_value(op.results[0], self.pieces[op.operands[0]] + 4 * unit)
-        for block in self.body.region.blocks:
+        for block in _on_cycles(self.body.region.blocks):
             self._carried(block)
 
     def _give(self, value: Value, name: str) -> None:
@@ -225,6 +225,46 @@ class Namer:
                         pending.append(result)
                         chain.append(result)
         return chain if returned and accumulated else None
+
+
+def _on_cycles(blocks: Sequence[Block]) -> list[Block]:
+    """The blocks that control may come back to, in the order given: no other block carries anything.
+
+    Strongly connected components in one depth-first walk; R. Tarjan, "Depth-first search and linear graph algorithms",
+    SIAM Journal on Computing 1 (1972).
+    """
+    number: dict[Block, int] = {}
+    low: dict[Block, int] = {}
+    path: list[Block] = []
+    closed: set[Block] = set()
+    found: set[Block] = set()
+    for root in blocks:
+        walk: list[tuple[Block, Iterator[Block]]] = []
+        if root not in number:
+            number[root] = low[root] = len(number)
+            path.append(root)
+            walk.append((root, iter(root.successors)))
+        while walk:
+            block, rest = walk[-1]
+            following = next(rest, None)
+            if following is None:
+                walk.pop()
+                if walk:
+                    low[walk[-1][0]] = min(low[walk[-1][0]], low[block])
+                if low[block] == number[block]:
+                    component = [path.pop()]
+                    while component[-1] is not block:
+                        component.append(path.pop())
+                    closed.update(component)
+                    if len(component) > 1 or block in block.successors:
+                        found.update(component)
+            elif following not in number:
+                number[following] = low[following] = len(number)
+                path.append(following)
+                walk.append((following, iter(following.successors)))
+            elif following not in closed:
+                low[block] = min(low[block], number[following])
+    return [block for block in blocks if block in found]
 
 
 def _vector(value: Value) -> bool:

@@ -169,7 +169,8 @@ def _waits_for(field: str, instruction: MachineInstruction) -> bool:
 
 def _resolved_behind(instructions: list[MachineInstruction], position: int, units: frozenset[int], fix: str) -> bool:
     """Whether the wait behind a write is there already, in front of whatever reads what was written."""
-    for later in instructions[position + 1 :]:
+    for at in range(position + 1, len(instructions)):
+        later = instructions[at]
         if _waits_for(fix, later):
             return True
         reads, _ = reads_and_writes(later)
