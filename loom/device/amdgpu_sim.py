@@ -40,6 +40,9 @@ class SimulatorDevice:
         from loom.target.amdgpu.simulator.memory import Arena
         from loom.target.amdgpu.simulator.program import DEFAULT_BUDGET, default_threads
 
+        for name, value in (("threads", threads), ("budget", budget)):
+            if value is not None and not 0 < value < 1 << 63:
+                raise error(f"the simulator's {name} must be at least 1, not {value}", "DEVICE/003")
         self.threads = threads or default_threads()
         self.budget = budget or DEFAULT_BUDGET
         self.sanitizers = tuple(sanitizers)

@@ -48,6 +48,15 @@ def test_fault_exits_with_1_and_names_everything(tmp_path: Path) -> None:
     assert fault["kind"] == "out_of_bounds" and fault["kernel"] == "saxpy_asm"
     assert fault["workgroup"] == [3, 0, 0] and fault["wave"] == 7 and fault["lane"] == 8
     assert "global_load_b32" in fault["instruction"] and fault["nearest_buffer"]["size"] == 4000
+    text = saxpy(tmp_path, 1024)
+    nearest = fault["nearest_buffer"]
+    assert text.returncode == 1
+    for line in (
+        f"pc: {fault['pc']}", f"instruction: {fault['instruction']}", "workgroup: 3, 0, 0", "wave: 7", "lane: 8",
+        f"address: {fault['address']}",
+        f"nearest buffer: {nearest['name']}, {nearest['begin']} to {nearest['end']} (4000 bytes)",
+    ):  # fmt: skip
+        assert line in text.stdout
 
 
 def test_amdgpu_says_which_device_it_is(tmp_path: Path) -> None:
@@ -64,6 +73,8 @@ def test_amdgpu_says_which_device_it_is(tmp_path: Path) -> None:
         (["--workgroups=1", "--workgroup-size=256", "--arg=buffer:/no/such.npy"], 2),
         (["--workgroups=1", "--workgroup-size=256", "--kernel=other"], 2), (["--workgroups=1", "--workgroup-size=256"], 2),
         (["--workgroups=1", "--workgroup-size=256", "--device=nowhere"], 3),
+        (["--workgroups=1", "--workgroup-size=256", "--device=amdgpu-sim", "--budget=-1"], 2),
+        (["--workgroups=1", "--workgroup-size=256", "--device=amdgpu-sim", "--threads=0"], 2),
         (["--workgroups=1", "--workgroup-size=256", "--arg=null", "--arg=null", "--arg=f16:1", "--arg=u32:0"], 2),
         (["--workgroups=1", "--workgroup-size=256", "--arg=null", "--arg=i32:0", "--arg=f32:1", "--arg=u32:0"], 2),
         (["--workgroups=1", "--workgroup-size=256", "--arg=null", "--arg=null", "--arg=null", "--arg=u32:0"], 2),

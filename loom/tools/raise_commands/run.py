@@ -210,4 +210,13 @@ def _print(document: dict[str, Any]) -> None:
         print(f"  fault {fault['kind']}: {fault['message']}")
         for key in ("pc", "instruction", "workgroup", "wave", "lane", "address", "register", "nearest_buffer"):
             if fault[key] is not None:
-                print(f"    {key}: {fault[key]}")
+                print(f"    {key.replace('_', ' ')}: {_shown(fault[key])}")
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        freed = ", freed" if value["freed"] else ""
+        return f"{value['name']}, {value['begin']} to {value['end']} ({value['size']} bytes{freed})"
+    return str(value)
