@@ -333,7 +333,9 @@ class SymbolChecker:
                 return
             for register, source in zip(theirs, mine, strict=True):
                 if isinstance(register, RegisterType) and not register_fits(register, source):
-                    self.verifier.report(op, "SYMBOL/004", f"{source} does not travel in {register}")
+                    self.verifier.report(
+                        op, "SYMBOL/004", f"{source} does not travel in {register}", _register_hint(source)
+                    )
                     return
 
 
@@ -351,6 +353,18 @@ def register_fits(register: RegisterType, source: Type) -> bool:
     if isinstance(source, IntegerType | FloatType):
         return max(source.width, 32) == 32 * register.units
     return isinstance(source, IndexType | OffsetType) and register.units in (1, 2)
+
+
+def _register_hint(source: Type) -> str:
+    """The register of a helper that a source value may travel in, or what to pass instead."""
+    kinds = ("vgpr", "sgpr") if isinstance(source, IntegerType | FloatType) else ("vgpr",)
+    if isinstance(source, BufferType):
+        kinds = ("sgpr",)
+    for units in range(1, 33):
+        fitting = [r for r in (RegisterType(f"amdgpu.{kind}", units) for kind in kinds) if register_fits(r, source)]
+        if fitting:
+            return "declare it as " + " or ".join(str(register) for register in fitting)
+    return "pass scalars, buffers, or vectors that fill whole 32-bit registers"
 
 
 def _in_check(op: Operation) -> bool:
