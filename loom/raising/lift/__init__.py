@@ -90,7 +90,8 @@ def lift(code_object: bytes, kernel: str | None = None, options: LiftOptions | N
             expressed, naming instruction and pc; what the reader and the decoder refuse.
     """
     with _collector_paused():
-        native = native_kernel(code_object, kernel, inlined=options is not None and options.relax is not None)
+        relaxed = options is not None and options.relax is not None
+        native = native_kernel(code_object, kernel, inlined=relaxed, followed=True)
     return lift_native(native, options)
 
 

@@ -75,7 +75,9 @@ def kernel_names(code_object: bytes) -> list[str]:
     return [kernel.name for kernel in read(code_object).kernels]
 
 
-def native_kernel(code_object: bytes, name: str | None = None, inlined: bool = False) -> NativeKernel:
+def native_kernel(
+    code_object: bytes, name: str | None = None, inlined: bool = False, followed: bool = False
+) -> NativeKernel:
     """Read and decode one kernel of a code object.
 
     Args:
@@ -83,6 +85,8 @@ def native_kernel(code_object: bytes, name: str | None = None, inlined: bool = F
         name: Kernel name; ``None`` where the object has one kernel only.
         inlined: Whether functions that the kernel calls are put in the place of the calls (``program`` is no longer
             the code as found) rather than decoded beside the kernel.
+        followed: Whether jumps are held against where they lead, so that a program whose control flow is stated tells
+            no tail call for a return. Bytes and instructions need no such proof.
 
     Raises:
         LoomError: ``LIFT/001`` where the kernel is absent or the choice is open; what reading and decoding refuse;
@@ -111,7 +115,8 @@ def native_kernel(code_object: bytes, name: str | None = None, inlined: bool = F
     elif CALL in mnemonics:
         wave_size = kernel.wave_size
         region = resolve_calls(found.text, kernel.offset, len(kernel.code), found.processor, wave_size, kernel.name)
-        check_calls(region, found.text, kernel.offset, found.processor, wave_size, kernel.name)
+        if followed:
+            check_calls(region, found.text, kernel.offset, found.processor, wave_size, kernel.name)
         region_code = found.text[region.start : region.start + region.size]
         program = decode_code(region_code, found.processor, wave_size, kernel.name)
     metadata = kernel.metadata

@@ -1,11 +1,13 @@
 """Captures of the saxpy workload and of the containers that a kernel may come in."""
 
+import hashlib
 import json
 import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
+from elftools.elf.elffile import ELFFile
 
 from loom import print_module
 from loom.device.registry import open_device
@@ -144,6 +146,22 @@ def test_refusals_say_what_to_do():
     with pytest.raises(LoomError) as caught:
         capture(load_source(str(SAXPY), SAXPY.read_bytes()), "absent")
     assert (caught.value.diagnostics[0].code, caught.value.diagnostics[0].hint) == ("LIFT/001", "kernels: saxpy_asm")
+
+
+def test_a_kernel_that_no_lift_can_hold_is_captured():
+    """Its tail call looks like a return: a lift would state it wrongly, a record of the bytes does not."""
+    data = (NATIVE / "extra/gfx942.O2.hsaco").read_bytes()
+    with pytest.raises(LoomError) as caught:
+        lift(data, "calls")
+    assert caught.value.diagnostics[0].code == "LIFT/002"
+    found = capture(load_source("gfx942.O2.hsaco", data), "calls")
+    with (NATIVE / "extra/gfx942.O2.hsaco").open("rb") as stream:
+        elf = ELFFile(stream)
+        symbols = {symbol.name: symbol.entry for symbol in elf.get_section_by_name(".symtab").iter_symbols()}
+        text = elf.get_section_by_name(".text")
+        start = symbols["calls"].st_value - text["sh_addr"]
+        code = text.data()[start : start + symbols["calls"].st_size]
+    assert found.document["instructions"]["sha256"] == hashlib.sha256(code).hexdigest()
 
 
 @pytest.mark.parametrize("name", ["saxpy_asm", "sgemm_pipe_asm"])
