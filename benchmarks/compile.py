@@ -1,16 +1,21 @@
 """Compile time in process: the kernels of benchmarks/codegen, and one kernel at growing size.
 
-    python benchmarks/compile.py [--json FILE] [--profile SIZE]
+    python benchmarks/compile.py [--json FILE] [--profile SIZE] [--relaxed]
 
 Milliseconds of processor time, the best of five, from text to code object. The growing kernel is a register tile of a
 matrix product whose loop is unrolled: loads, fused multiply-adds and stores. ``exponent`` is the growth of time with
 instructions between two rows (1 is linear). Goals: 60 ms for the small kernels, 800 ms for 1,900 instructions.
+
+``--relaxed`` measures lifted kernels instead, whose registers, then order, are the backend's: the growing kernel again,
+one straight run, and a chain of branches, one block for every five instructions. Once each, with the checks of
+``--verify``, up to 28,000 instructions.
 """
 
 from __future__ import annotations
 
 import argparse
 import cProfile
+import gc
 import json
 import math
 import pstats
@@ -19,6 +24,10 @@ import time
 from pathlib import Path
 
 import loom
+from loom.diagnostics import LoomError
+from loom.raising.lift import LiftOptions, lift
+from loom.target.amdgpu.assembler import assemble
+from loom.target.amdgpu.code_object import write
 from loom.target.amdgpu.compile import Compilation, CompileOptions, compile_module
 from loom.transform.target import resolve_target
 
@@ -27,6 +36,8 @@ PROCESSOR = "gfx1100"
 SMALL_GOAL, LARGE_GOAL = 60.0, 800.0
 LARGE = 1900
 ROUNDS = (4, 8, 16, 32, 64)
+RELAXED_ROUNDS = (44, 88, 176, 352, 830)
+RELAXED_BRANCHES = (100, 200, 400, 800, 2800)
 
 
 def tile(rounds: int) -> str:
@@ -72,6 +83,95 @@ def once(text: str, name: str) -> Compilation:
     return compile_module(module, CompileOptions(target=resolve_target("amdgpu", PROCESSOR)))
 
 
+def branches(count: int) -> bytes:
+    """A code object with ``count`` times a load, a branch around five instructions, and arithmetic: ten each."""
+    lines = [
+        '.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"',
+        ".text",
+        ".globl k",
+        ".p2align 8",
+        ".type k,@function",
+        "k:",
+        "s_load_b128 s[4:7], s[0:1], 0x0",
+        "s_waitcnt lgkmcnt(0)",
+        "v_lshlrev_b32 v1, 2, v0",
+        "v_mov_b32 v2, 0",
+        "v_mov_b32 v3, 1.0",
+    ]
+    for i in range(count):
+        lines += [
+            f"global_load_b32 v4, v1, s[4:5] offset:{4 * (i % 1000)}",
+            f"s_cmp_lt_u32 s2, {i % 64}",
+            f"s_cbranch_scc1 L{i}",
+            "s_waitcnt vmcnt(0)",
+            "v_add_f32 v2, v2, v4",
+            f"global_store_b32 v1, v2, s[6:7] offset:{4 * (i % 1000)}",
+            f"L{i}:",
+            "s_waitcnt vmcnt(0)",
+            "v_mul_f32 v5, v4, v3",
+            "v_add_f32 v2, v5, v2",
+            "v_fmac_f32 v3, v5, v2",
+        ]
+    lines += [
+        "global_store_b32 v1, v2, s[6:7]",
+        "s_endpgm",
+        ".size k, .-k",
+        ".rodata",
+        ".p2align 6",
+        ".amdhsa_kernel k",
+        ".amdhsa_next_free_vgpr 8",
+        ".amdhsa_next_free_sgpr 16",
+        ".amdhsa_wavefront_size32 1",
+        ".amdhsa_user_sgpr_kernarg_segment_ptr 1",
+        ".amdhsa_kernarg_size 16",
+        ".end_amdhsa_kernel",
+    ]
+    return write(assemble("\n".join(lines) + "\n"))
+
+
+def relaxed() -> list[dict[str, object]]:
+    """Measure lifted kernels of growing size, and print a row each."""
+    kernels = [(f"tile {n}", "tile", once(tile(n), "tile.loom").code_object) for n in RELAXED_ROUNDS]
+    kernels += [(f"branches {n}", "k", branches(n)) for n in RELAXED_BRANCHES]
+    rows: list[dict[str, object]] = []
+    print(f"{'kernel':16}{'relaxed':>12}{'instructions':>14}{'lift ms':>9}{'compile ms':>12}{'exponent':>10}")
+    for what in ("allocation", "schedule"):
+        previous: tuple[int, float] | None = None
+        for name, symbol, data in kernels:
+            gc.collect()  # what the kernel before has left is not this one's
+            start = time.process_time()
+            lifted = lift(data, symbol, LiftOptions(relax=what))
+            lifting = time.process_time() - start
+            lifted.module.symbol(lifted.kernel.symbol).attributes.setdefault("workgroup_size", (64, 1, 1))
+            start = time.process_time()
+            note = ""
+            try:
+                compile_module(lifted.module, CompileOptions(pipeline="none", check=True))
+            except LoomError as failure:
+                note = f"  {failure}"
+            spent = time.process_time() - start
+            grown = previous is not None and previous[0] < lifted.instructions
+            exponent = ""
+            if previous is not None and grown:
+                exponent = f"{math.log(spent / previous[1]) / math.log(lifted.instructions / previous[0]):.2f}"
+            previous = (lifted.instructions, spent)
+            print(
+                f"{name:16}{what:>12}{lifted.instructions:>14,}{1000 * lifting:>9.0f}{1000 * spent:>12.0f}"
+                f"{exponent:>10}{note}",
+                flush=True,
+            )
+            rows.append(
+                {
+                    "kernel": name,
+                    "relaxed": what,
+                    "instructions": lifted.instructions,
+                    "lift_milliseconds": 1000 * lifting,
+                    "milliseconds": 1000 * spent,
+                }
+            )
+    return rows
+
+
 def measure(text: str, name: str) -> tuple[int, float, dict[str, float]]:
     """Instructions, the least milliseconds of five compiles, and the stages of the last in milliseconds."""
     best = math.inf
@@ -88,7 +188,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", metavar="FILE", help="write all figures here as well")
     parser.add_argument("--profile", type=int, metavar="SIZE", help="profile the growing kernel of SIZE rounds instead")
+    parser.add_argument("--relaxed", action="store_true", help="measure lifted kernels of growing size instead")
     args = parser.parse_args()
+    if args.relaxed:
+        rows = relaxed()
+        if args.json:
+            Path(args.json).write_text(json.dumps(rows, indent=2) + "\n")
+        return 0
     if args.profile is not None:
         text = tile(args.profile)
         once(text, "tile.loom")

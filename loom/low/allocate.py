@@ -30,6 +30,14 @@ from loom.low.spill import SpillSlots, spill_registers
 MAXIMUM_ROUNDS = 40
 """Rounds of spilling before the allocator gives up."""
 
+EXACT_ROUNDS = 12
+"""Rounds that free just what a compound needs. In a large function at the limit what is freed is soon scattered among
+others and the next compound fails near by, so that the rounds needed would grow with the function: from then on, every
+round frees twice as much as the one before."""
+
+MOST_ROOM = 16
+"""Most times the registers of a compound that a round frees for it."""
+
 
 @dataclass(slots=True)
 class Allocation:
@@ -115,7 +123,7 @@ def allocate(code: LowCode, target: BackendTarget, rounds: int = MAXIMUM_ROUNDS)
         if not failed:
             return _result(code, coalescer, compounds, occupied, slots, spilled, attempt + 1)
         for compound in failed:
-            victims = _victims(code, coalescer, compounds, compound, target)
+            victims = _victims(code, coalescer, compounds, compound, target, _room(attempt))
             if not victims:
                 raise error(
                     f"{code.name} needs more {compound.file} registers than there are, and nothing that lives there "
@@ -133,6 +141,11 @@ def allocate(code: LowCode, target: BackendTarget, rounds: int = MAXIMUM_ROUNDS)
         hint="tile smaller, load later, or (for a lifted kernel) relax less: --relax=allocation keeps the order, and "
         "without --relax the registers stay as they are",
     )
+
+
+def _room(attempt: int) -> int:
+    """How many times what a compound needs a round of spilling frees for it."""
+    return min(MOST_ROOM, 1 << max(0, attempt - EXACT_ROUNDS))
 
 
 def _pin(compound: Compound, location: int, occupied: Occupancy) -> None:
@@ -283,9 +296,18 @@ def _free_places(compound: Compound, total: list[Runs], places: _Places, state: 
 
 
 def _victims(
-    code: LowCode, coalescer: Coalescer, compounds: list[Compound], failed: Compound, target: BackendTarget
+    code: LowCode, coalescer: Coalescer, compounds: list[Compound], failed: Compound, target: BackendTarget, room: int
 ) -> list[VirtualRegister]:
-    """Cheapest registers to spill so that ``failed`` may fit: those that live across its most crowded point."""
+    """Cheapest registers to spill so that ``failed`` may fit: those that live across its most crowded point.
+
+    Args:
+        code: The function.
+        coalescer: Its live ranges.
+        compounds: Everything that needs a place.
+        failed: What found none.
+        target: Tells what can be spilled.
+        room: How many times its registers to free.
+    """
     file = failed.file
     if not target.spillable(file):
         return []
@@ -327,7 +349,7 @@ def _victims(
     levels = list(accumulate(differences))
     mine = united(run for runs in failed.total() for run in runs)
     crowded = max((slot for first, stop in mine for slot in range(first, stop)), key=lambda s: levels[s], default=0)
-    needed = len(failed.units)
+    needed = room * len(failed.units)
     for _, register, live in candidates:
         if contains(live, crowded):
             chosen.append(register)

@@ -132,3 +132,17 @@ def test_every_call_gets_a_copy_of_its_function(case):
     for gone in ("s_getpc", "s_swappc", "s_setpc", "s_branch"):
         assert gone not in text
     assert "function_offsets" not in text
+
+
+@pytest.mark.full
+def test_a_large_kernel_finds_registers_and_passes_the_checks():
+    """28,017 instructions with 256 VGPRs and scratch of its own: nothing is left over, so values must be spilled."""
+    lifted = lift(
+        (NATIVE.parents[1] / "benchmarks/kernels/matmul_f32_128x128x64.hsaco").read_bytes(),
+        "matmul",
+        LiftOptions(relax="allocation"),
+    )
+    assert lifted.instructions == 28_017
+    lifted.module.symbol(lifted.kernel.symbol).attributes.setdefault("workgroup_size", (128, 1, 1))
+    made = compile_module(lifted.module, CompileOptions(pipeline="none", check=True))
+    assert read(made.code_object).kernel("matmul").vgpr_count == 256
