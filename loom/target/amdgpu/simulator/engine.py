@@ -21,6 +21,7 @@ from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.compile import Library, compile_text, has_hardware_fma
 from loom.target.amdgpu.simulator.helpers import Helper, helper_text
 from loom.target.amdgpu.simulator.publication import ENTRIES, ENTRY_BYTES, publication_text
+from loom.target.amdgpu.simulator.release import TABLE_BYTES, acquires, release_text
 from loom.target.amdgpu.simulator.runtime import runtime_declarations, runtime_text
 from loom.target.amdgpu.simulator.scheduler import scheduler_text
 from loom.target.amdgpu.simulator.static_check import StaticChecker
@@ -43,6 +44,7 @@ class CompiledKernel:
     entry_table: npt.NDArray[np.int32]
     entry_block: int
     watched: bool = False
+    releases: bool = False
 
     @property
     def run(self) -> Any:
@@ -100,6 +102,7 @@ def compile_kernel(
     faults.update(checker.run())
     translator.static_faults = faults
     translator.watch(frozenset(checker.unread | (checker.unpublished if apart else set())))
+    translator.releases = apart and any(map(acquires, code))
     translation = translator.translate()
     level = 2 if len(code) < LARGE_KERNEL else 0
     objects = [compile_text(translation.text, level)]
@@ -108,6 +111,8 @@ def compile_kernel(
     objects += helper_objects(translation.helpers, wave)
     if translator.watched:
         objects.append(compile_text(publication_text(wave)))
+    if translator.releases:
+        objects.append(compile_text(release_text(wave)))
     if not settings.hardware_fma:
         from loom.target.amdgpu.simulator.soft_fma import soft_fma_text
 
@@ -118,7 +123,16 @@ def compile_kernel(
         offset = code[first].pc
         if 0 <= offset < text_size:
             table[offset // 4] = number
-    return CompiledKernel(code, translation, settings, library, table, int(table[entry // 4]), bool(translator.watched))
+    return CompiledKernel(
+        code,
+        translation,
+        settings,
+        library,
+        table,
+        int(table[entry // 4]),
+        bool(translator.watched),
+        translator.releases,
+    )
 
 
 @dataclass(slots=True)
@@ -259,6 +273,10 @@ class _Worker:
             table, table_at = _aligned(ENTRIES * ENTRY_BYTES)
             self.keep.append(table)
             quads[L.WATCHED // 8] = table_at
+        if kernel.releases:
+            table, table_at = _aligned(TABLE_BYTES)
+            self.keep.append(table)
+            quads[L.RELEASES // 8] = table_at
         for index, value in plan.scalar_registers.items():
             words[L.SGPRS // 4 + index] = value
         block = _view(launch_at, L.L_SIZE)

@@ -46,6 +46,9 @@ LDS_WAITS = 244  # i32: the same as STORE_WAITS for waits for all LDS accesses
 LDS_WAITS_BEFORE = 248  # i32
 LDS_WAITS_EPOCH = 256  # i64
 FIRST_SIGNAL = 264  # i64, in wave 0: number of the last barrier that somebody signalled, plus one (gfx12)
+RELEASES = 272  # ptr: table of stores that another workgroup might acquire too early (release)
+ACQUIRED = 280  # i64: when the wave last acquired what other workgroups released, by the table's clock
+COVERED = 288  # i32: waits for all stores that the wave has executed (release)
 SGPRS = 512  # 128 x i32
 VGPRS = 1024  # registers x wave x i32, then accumulation registers
 
@@ -78,6 +81,7 @@ FAULT_REGISTER = 7
 FAULT_FORMAT = 8
 FAULT_RESOURCE = 9
 FAULT_UNCOVERED = 10
+FAULT_UNRELEASED = 11
 STATIC_FAULT = 16
 
 # Launch block, read by the scheduler.

@@ -25,6 +25,8 @@ class MemoryEmitter:
         self.needs_format_sizes = False
         self.watch: int | None = None
         """How ``loom.watch`` sees accesses from here on (``publication.READ`` and its successors); None: not at all."""
+        self.release: int | None = None
+        """How ``loom.release`` sees them (``release.LOAD`` or ``release.STORE``); None: not at all."""
 
     # Parts
 
@@ -115,6 +117,11 @@ class MemoryEmitter:
             self.values.lines.append(
                 f"  call void @loom.watch{'.wide' if helper.wide else ''}(ptr %st, {address}, i{self.wave} {mask}, "
                 f"i32 {size}, i32 {self.watch}, i32 {site})\n"
+            )
+        if self.release is not None and helper.space == "global":
+            self.values.lines.append(
+                f"  call void @loom.release{'.wide' if helper.wide else ''}(ptr %st, {address}, i{self.wave} {mask}, "
+                f"i32 {operation_of(helper).bytes}, i32 {self.release}, i32 {site})\n"
             )
         text = f"  call void @{helper.name}(ptr %st, {address}, i{self.wave} {mask}, i32 {site}"
         if target is not None:

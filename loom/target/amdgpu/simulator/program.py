@@ -41,6 +41,7 @@ FAULT_NAMES = {
     L.FAULT_FORMAT: "unsupported_format",
     L.FAULT_RESOURCE: "unsupported_resource",
     L.FAULT_UNCOVERED: "uncovered_store",
+    L.FAULT_UNRELEASED: "uncovered_store",
 }
 
 PRELOAD_PROLOGUE = 256
@@ -329,6 +330,13 @@ class SimulatedObject:
             message = f"buffer format {address} is none of this target, or its values as 16 bits are not defined"
         elif result.fault_kind == L.FAULT_UNCOVERED:
             kind, message, address = self._at_barrier(compiled, result)
+        elif result.fault_kind == L.FAULT_UNRELEASED:
+            store = compiled.code[compiled.translation.sites[result.other_site]]
+            message = (
+                f"the bytes at {address:#x} were stored by wave {result.other_wave} of another workgroup with "
+                f"'{store.mnemonic}' at {store.pc:#x}, and that wave has not waited for its stores since: what this "
+                "wave acquired before the load was not released"
+            )
         else:
             message = f"two waves access LDS offset {address:#x}, at least one of them writing, with no barrier between"
         return LaunchFault(kind, message, instruction.pc, text, group, result.fault_wave, lane, address, nearest, None)

@@ -46,16 +46,18 @@ def declarations(wave: int) -> str:
     )
 
 
-def publication_text(wave: int) -> str:
-    """IR of ``loom.watch`` (an access of all lanes; ``kind`` as :data:`READ` and its successors) and of
-    ``loom.watch.wait``."""
+def walk_text(wave: int, name: str) -> str:
+    """IR of ``name`` and ``name.wide``, which call ``name.lane`` for every active lane of an access.
+
+    The first takes a common base and 32-bit offsets, the second 64-bit addresses; ``kind`` and ``site`` are handed on.
+    """
     m = f"i{wave}"
     narrow = f"<{wave} x i32>"
     wide = f"<{wave} x i64>"
     lane = "add i32 %l, 0" if wave == 32 else "trunc i64 %l to i32"
     walks = "".join(
         f"""
-define void @loom.watch{name}({parameters}, {m} %mask, i32 %size, i32 %kind, i32 %site) {{
+define void @{name}{suffix}({parameters}, {m} %mask, i32 %size, i32 %kind, i32 %site) {{
 entry:
   %none = icmp eq {m} %mask, 0
   br i1 %none, label %done, label %lane
@@ -63,7 +65,7 @@ lane:
   %left = phi {m} [ %mask, %entry ], [ %rest, %lane ]
   %l = call {m} @llvm.cttz.{m}({m} %left, i1 true)
   %l32 = {lane}
-{address}  call void @loom.watch.lane(ptr %st, i64 %a, i32 %l32, i32 %size, i32 %kind, i32 %site)
+{address}  call void @{name}.lane(ptr %st, i64 %a, i32 %l32, i32 %size, i32 %kind, i32 %site)
   %less = sub {m} %left, 1
   %rest = and {m} %left, %less
   %more = icmp ne {m} %rest, 0
@@ -72,12 +74,18 @@ done:
   ret void
 }}
 """
-        for name, parameters, address in (
+        for suffix, parameters, address in (
             ("", f"ptr %st, i64 %base, {narrow} %off",
              f"  %o = extractelement {narrow} %off, {m} %l\n  %o64 = zext i32 %o to i64\n  %a = add i64 %base, %o64\n"),
             (".wide", f"ptr %st, {wide} %address", f"  %a = extractelement {wide} %address, {m} %l\n"),
         )
     )  # fmt: skip
+    return f"declare {m} @llvm.cttz.{m}({m}, i1)\n{walks}"
+
+
+def publication_text(wave: int) -> str:
+    """IR of ``loom.watch`` (an access of all lanes; ``kind`` as :data:`READ` and its successors) and of
+    ``loom.watch.wait``."""
 
     def header(name: str, offset: int, type_: str) -> str:
         return f"  %{name}.p = getelementptr i8, ptr %st, i64 {offset}\n  %{name} = load {type_}, ptr %{name}.p\n"
@@ -86,8 +94,7 @@ done:
     pointers = "".join(f"  %{f}.p = getelementptr i8, ptr %at, i64 {o}\n" for f, o in fields)
     return f"""
 declare void @loom.fault(ptr, i32, i32, i32, i64, i32)
-declare {m} @llvm.cttz.{m}({m}, i1)
-{walks}
+{walk_text(wave, "loom.watch")}
 define void @loom.watch.wait(ptr %st, i64 %at, i64 %at.before, i64 %at.epoch) {{
   %count.p = getelementptr i8, ptr %st, i64 %at
   %count = load i32, ptr %count.p

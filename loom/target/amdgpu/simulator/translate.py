@@ -22,6 +22,8 @@ from loom.target.amdgpu.simulator.instruction_sets import ENDS_BLOCK, LANE_EXCHA
 from loom.target.amdgpu.simulator.memory_emit import MemoryEmitter
 from loom.target.amdgpu.simulator.publication import LDS_READ, LDS_WRITE, READ, WRITE, waits_for_all
 from loom.target.amdgpu.simulator.publication import declarations as watch_declarations
+from loom.target.amdgpu.simulator.release import acquires, covers_stores, watched_kind
+from loom.target.amdgpu.simulator.release import declarations as release_declarations
 from loom.target.amdgpu.simulator.scheduler import dispatch_text
 from loom.target.amdgpu.simulator.special_memory import emit_direct_load
 from loom.target.amdgpu.simulator.wave_mode import hardware_register, mode_from_word, mode_word
@@ -136,6 +138,8 @@ class Translator:
         """Stores to memory, and loads of the LDS, that may be under way at a barrier; where there are any, every load
         of memory, or store to the LDS, is looked at."""
         self._watched_spaces: frozenset[str] = frozenset()
+        self.releases = False
+        """Whether stores are remembered for other workgroups that acquire them."""
         self._label = 0
         self.chunk_of: list[int] = []
         self._chunk = 0
@@ -312,6 +316,8 @@ class Translator:
         ]
         if self.watched:
             head.append(watch_declarations(wave))
+        if self.releases:
+            head.append(release_declarations(wave))
         if self.memory.needs_format_sizes:
             head.append(sizes_text(self.settings.generation))
         head += sorted(f"{d}\n" for d in self.emitter.declarations)
@@ -444,6 +450,10 @@ class Translator:
             if name in NO_EFFECT:
                 for at in waits_for_all(instruction, self.settings.generation) if self.watched else ():
                     self.lines.append(f"  call void @loom.watch.wait(ptr %st, i64 {at[0]}, i64 {at[1]}, i64 {at[2]})\n")
+                if self.releases and covers_stores(instruction, self.settings.generation):
+                    self.lines.append("  call void @loom.release.wait(ptr %st)\n")
+                if self.releases and acquires(instruction):
+                    self.lines.append("  call void @loom.release.acquire(ptr %st)\n")
                 return False
             if target_of(instruction) is not None or name in ENDS_BLOCK:
                 self._control(number, block)
@@ -456,6 +466,7 @@ class Translator:
                     return False
                 self._touched_memory = True
                 self.memory.watch = self._watch(number)
+                self.memory.release = watched_kind(instruction) if self.releases else None
                 self.memory.emit(instruction, self._site(number))
                 return False
             computed = self.emitter.compute(instruction)
