@@ -140,7 +140,7 @@ class DependenceGraph:
                 if last_barrier >= 0:
                     edge(last_barrier, i, 0)
                 since_barrier.append(i)
-                spaces = [s for s in {*loads, *stores} if s == space or "flat" in (s, space)]
+                spaces = [s for s in dict.fromkeys((*loads, *stores)) if s == space or "flat" in (s, space)]
                 for other in spaces:
                     for j in stores.get(other, ()):
                         if may_overlap(instructions[j], instruction):

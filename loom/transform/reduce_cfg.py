@@ -11,7 +11,7 @@ Dependence Graphs" (2015), for the reducible case.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from loom.ir import I1, INDEX, Block, Builder, Operation, Region, Type, Value
 from loom.transform.folding import constant_of
@@ -85,23 +85,23 @@ def _reachable(entry: Block, avoiding: Block | None) -> set[Block]:
     return seen
 
 
-def _back_edges(region: Region) -> set[tuple[Block, Block]]:
-    """Edges to a block that dominates the one they start from."""
+def _back_edges(region: Region) -> dict[tuple[Block, Block], None]:
+    """Edges to a block that dominates the one they start from, in the order of the blocks."""
     from loom.ir.dominance import immediate_dominators
 
     immediate = immediate_dominators(region)
-    edges = set()
+    edges: dict[tuple[Block, Block], None] = {}
     for block in immediate:
         for target in block.successors:
             above: Block = block
             while above is not target and immediate[above] is not above:
                 above = immediate[above]
             if above is target:
-                edges.add((block, target))
+                edges[block, target] = None
     return edges
 
 
-def _loop_of(head: Block, back: set[tuple[Block, Block]]) -> list[Block]:
+def _loop_of(head: Block, back: Iterable[tuple[Block, Block]]) -> list[Block]:
     """The blocks of a natural loop, its head first."""
     body = {head: True}
     work = [source for source, target in back if target is head]

@@ -155,18 +155,21 @@ def _product(
         ):
             for leaf, c in inner.terms.items():
                 assert not isinstance(leaf, tuple)
-                into.add(_ordered(leaf, y), c * coefficient)
+                into.add(_ordered(lw, leaf, y), c * coefficient)
             if inner.constant:
                 into.add(y, inner.constant * coefficient)
             return
     if whole is not None:
         into.add(whole, coefficient)
     else:
-        into.add(_ordered(a, b), coefficient)
+        into.add(_ordered(lw, a, b), coefficient)
 
 
-def _ordered(a: Factor, b: Factor) -> tuple[Factor, Factor]:
-    return (a, b) if id(a) <= id(b) else (b, a)
+def _ordered(lw: Lowering, a: Factor, b: Factor) -> tuple[Factor, Factor]:
+    """The factors of a product as they first came up, so that a * b and b * a are one term and the code is always the
+    same."""
+    first, second = (lw.factors.setdefault(factor, len(lw.factors)) for factor in (a, b))
+    return (a, b) if first <= second else (b, a)
 
 
 def _mixed(lw: Lowering, inner: Affine) -> bool:

@@ -108,6 +108,8 @@ class Lowering:
         self.legalizations = legalizations if legalizations is not None else Legalizations()
         self.full_exec = size[0] * size[1] * size[2] % emitter.wave == 0
         self.fragment_info: dict[Value, object] = {}
+        # Factors of address products, numbered as they come up.
+        self.factors: dict[object, int] = {}
         # Address terms that lowering made, by what they are.
         self.leaves: dict[object, object] = {}
         # Helpers of low.invoke without structured ops and calls.
