@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from loom.target.amdgpu.machine import MachineInstruction
 from loom.target.amdgpu.simulator import layout as L
+from loom.target.amdgpu.simulator.watched_access import conflict_text, header, walk_text
 from loom.target.amdgpu.waits import waits_performed
 
 ENTRY_BYTES = 48
@@ -46,55 +47,14 @@ def declarations(wave: int) -> str:
     )
 
 
-def walk_text(wave: int, name: str) -> str:
-    """IR of ``name`` and ``name.wide``, which call ``name.lane`` for every active lane of an access.
-
-    The first takes a common base and 32-bit offsets, the second 64-bit addresses; ``kind`` and ``site`` are handed on.
-    """
-    m = f"i{wave}"
-    narrow = f"<{wave} x i32>"
-    wide = f"<{wave} x i64>"
-    lane = "add i32 %l, 0" if wave == 32 else "trunc i64 %l to i32"
-    walks = "".join(
-        f"""
-define void @{name}{suffix}({parameters}, {m} %mask, i32 %size, i32 %kind, i32 %site) {{
-entry:
-  %none = icmp eq {m} %mask, 0
-  br i1 %none, label %done, label %lane
-lane:
-  %left = phi {m} [ %mask, %entry ], [ %rest, %lane ]
-  %l = call {m} @llvm.cttz.{m}({m} %left, i1 true)
-  %l32 = {lane}
-{address}  call void @{name}.lane(ptr %st, i64 %a, i32 %l32, i32 %size, i32 %kind, i32 %site)
-  %less = sub {m} %left, 1
-  %rest = and {m} %left, %less
-  %more = icmp ne {m} %rest, 0
-  br i1 %more, label %lane, label %done
-done:
-  ret void
-}}
-"""
-        for suffix, parameters, address in (
-            ("", f"ptr %st, i64 %base, {narrow} %off",
-             f"  %o = extractelement {narrow} %off, {m} %l\n  %o64 = zext i32 %o to i64\n  %a = add i64 %base, %o64\n"),
-            (".wide", f"ptr %st, {wide} %address", f"  %a = extractelement {wide} %address, {m} %l\n"),
-        )
-    )  # fmt: skip
-    return f"declare {m} @llvm.cttz.{m}({m}, i1)\n{walks}"
-
-
 def publication_text(wave: int) -> str:
     """IR of ``loom.watch`` (an access of all lanes; ``kind`` as :data:`READ` and its successors) and of
     ``loom.watch.wait``."""
 
-    def header(name: str, offset: int, type_: str) -> str:
-        return f"  %{name}.p = getelementptr i8, ptr %st, i64 {offset}\n  %{name} = load {type_}, ptr %{name}.p\n"
-
     fields = (("gx", 8), ("gy", 12), ("gz", 16), ("w", 20), ("e", 24), ("n", 32), ("b", 36), ("s", 40))
     pointers = "".join(f"  %{f}.p = getelementptr i8, ptr %at, i64 {o}\n" for f, o in fields)
     return f"""
-declare void @loom.fault(ptr, i32, i32, i32, i64, i32)
-{walk_text(wave, "loom.watch")}
+{walk_text(wave, "loom.watch")}{conflict_text()}
 define void @loom.watch.wait(ptr %st, i64 %at, i64 %at.before, i64 %at.epoch) {{
   %count.p = getelementptr i8, ptr %st, i64 %at
   %count = load i32, ptr %count.p
@@ -112,34 +72,16 @@ define void @loom.watch.wait(ptr %st, i64 %at, i64 %at.before, i64 %at.epoch) {{
   ret void
 }}
 
-define void @loom.watch.lane(ptr %st, i64 %a, i32 %lane, i32 %size, i32 %kind, i32 %site) {{
+define void @loom.watch.word(ptr %st, i64 %g, i32 %bytes, i32 %lane, i32 %kind, i32 %site) {{
 entry:
 {header("table", L.WATCHED, "ptr")}{header("epoch", L.EPOCH, "i64")}{header("wave", L.WAVE, "i32")}\
 {header("swaits", L.STORE_WAITS, "i32")}{header("lwaits", L.LDS_WAITS, "i32")}\
 {header("x", L.GROUP, "i32")}{header("y", L.GROUP + 4, "i32")}\
 {header("z", L.GROUP + 8, "i32")}
-  %size64 = zext i32 %size to i64
-  %end = add i64 %a, %size64
-  %first = and i64 %a, -4
   %lds = icmp uge i32 %kind, {LDS_WRITE}
   %waits = select i1 %lds, i32 %lwaits, i32 %swaits
   %odd = and i32 %kind, 1
   %store = icmp eq i32 %odd, 1
-  br label %word
-word:
-  %g = phi i64 [ %first, %entry ], [ %gn, %next ]
-  %gn = add i64 %g, 4
-  %below = icmp ult i64 %g, %a
-  %start = select i1 %below, i64 %a, i64 %g
-  %above = icmp ugt i64 %gn, %end
-  %stop = select i1 %above, i64 %end, i64 %gn
-  %lo = sub i64 %start, %g
-  %hi = sub i64 %stop, %g
-  %lo32 = trunc i64 %lo to i32
-  %hi32 = trunc i64 %hi to i32
-  %lob = shl i32 1, %lo32
-  %hib = shl i32 1, %hi32
-  %bytes = sub i32 %hib, %lob
   %index0 = lshr i64 %g, 2
   %index = and i64 %index0, {ENTRIES - 1}
   %offset = mul i64 %index, {ENTRY_BYTES}
@@ -203,16 +145,9 @@ covered:
   %fine = icmp ugt i32 %had, %on
   br i1 %fine, label %next, label %bad
 bad:
-  %fw = getelementptr i8, ptr %st, i64 {L.FAULT_OTHER_WAVE}
-  store i32 %ow, ptr %fw
-  %fs = getelementptr i8, ptr %st, i64 {L.FAULT_OTHER_SITE}
-  store i32 %os, ptr %fs
-  call void @loom.fault(ptr %st, i32 {L.FAULT_UNCOVERED}, i32 %site, i32 %lane, i64 %g, i32 4)
-  ret void
+  call void @conflict(ptr %st, i32 {L.FAULT_UNCOVERED}, i32 %site, i32 %lane, i64 %g, i32 %ow, i32 %os)
+  br label %next
 next:
-  %again = icmp ult i64 %gn, %end
-  br i1 %again, label %word, label %out
-out:
   ret void
 }}
 """

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from loom.target.amdgpu.machine import MachineInstruction
 from loom.target.amdgpu.simulator import layout as L
-from loom.target.amdgpu.simulator.publication import waits_for_all, walk_text
+from loom.target.amdgpu.simulator.publication import waits_for_all
+from loom.target.amdgpu.simulator.watched_access import conflict_text, header, walk_text
 
 LOAD, STORE = range(2)
 _ENTRIES = 1 << 16
@@ -72,9 +73,6 @@ def declarations(wave: int) -> str:
 def release_text(wave: int) -> str:
     """IR of ``loom.release`` (an access of all lanes; ``kind`` as :func:`watched_kind`), ``.wait`` and ``.acquire``."""
 
-    def header(name: str, offset: int, type_: str) -> str:
-        return f"  %{name}.p = getelementptr i8, ptr %st, i64 {offset}\n  %{name} = load {type_}, ptr %{name}.p\n"
-
     def field(name: str, base: str, offset: int) -> str:
         return f"  %{name}.p = getelementptr i8, ptr %{base}, i64 {offset}\n"
 
@@ -104,8 +102,7 @@ def release_text(wave: int) -> str:
     )
     tick = "  %clock = load i64, ptr %table\n  %now = add i64 %clock, 1\n  store i64 %now, ptr %table\n"
     return f"""
-declare void @loom.fault(ptr, i32, i32, i32, i64, i32)
-{walk_text(wave, "loom.release")}
+{walk_text(wave, "loom.release")}{conflict_text()}
 define void @loom.release.acquire(ptr %st) {{
 {header("table", L.RELEASES, "ptr")}{tick}  %at = getelementptr i8, ptr %st, i64 {L.ACQUIRED}
   store i64 %now, ptr %at
@@ -124,28 +121,10 @@ define void @loom.release.wait(ptr %st) {{
   ret void
 }}
 
-define void @loom.release.lane(ptr %st, i64 %a, i32 %lane, i32 %size, i32 %kind, i32 %site) {{
+define void @loom.release.word(ptr %st, i64 %g, i32 %bytes, i32 %lane, i32 %kind, i32 %site) {{
 entry:
 {me}{header("count", L.COVERED, "i32")}{header("acquired", L.ACQUIRED, "i64")}{tick}\
-  %size64 = zext i32 %size to i64
-  %end = add i64 %a, %size64
-  %first = and i64 %a, -4
   %store = icmp eq i32 %kind, {STORE}
-  br label %word
-word:
-  %g = phi i64 [ %first, %entry ], [ %gn, %next ]
-  %gn = add i64 %g, 4
-  %below = icmp ult i64 %g, %a
-  %start = select i1 %below, i64 %a, i64 %g
-  %above = icmp ugt i64 %gn, %end
-  %stop = select i1 %above, i64 %end, i64 %gn
-  %lo = sub i64 %start, %g
-  %hi = sub i64 %stop, %g
-  %lo32 = trunc i64 %lo to i32
-  %hi32 = trunc i64 %hi to i32
-  %lob = shl i32 1, %lo32
-  %hib = shl i32 1, %hi32
-  %bytes = sub i32 %hib, %lob
   %index0 = lshr i64 %g, 2
   %index = and i64 %index0, {_ENTRIES - 1}
   %offset0 = mul i64 %index, {_ENTRY_BYTES}
@@ -194,16 +173,9 @@ acquiring:
   %uncovered = or i1 %never, %uncovered0
   br i1 %uncovered, label %bad, label %next
 bad:
-  %fw = getelementptr i8, ptr %st, i64 {L.FAULT_OTHER_WAVE}
-  store i32 %ow, ptr %fw
-  %fs = getelementptr i8, ptr %st, i64 {L.FAULT_OTHER_SITE}
-  store i32 %os, ptr %fs
-  call void @loom.fault(ptr %st, i32 {L.FAULT_UNRELEASED}, i32 %site, i32 %lane, i64 %g, i32 4)
-  ret void
+  call void @conflict(ptr %st, i32 {L.FAULT_UNRELEASED}, i32 %site, i32 %lane, i64 %g, i32 %ow, i32 %os)
+  br label %next
 next:
-  %again = icmp ult i64 %gn, %end
-  br i1 %again, label %word, label %out
-out:
   ret void
 }}
 """
