@@ -106,11 +106,14 @@ def test_released_stores_are_read(asm: Assembler, processor: str) -> None:
 
 @pytest.mark.parametrize("processor", BODIES)
 @pytest.mark.parametrize(
-    "what", ["relaxed", "workgroup acquire", "coherent load", "own bytes", "wait behind the atomic"]
+    "what",
+    ["relaxed", "workgroup acquire", "coherent load", "own bytes", "wait behind the atomic", "acquire passed by"],
 )
 def test_what_acquires_nothing_is_no_fault(asm: Assembler, processor: str, what: str) -> None:
     parts = {
         "relaxed": {"acquire": ""},
+        # The kernel holds an acquire, so it is looked at, and never executes it.
+        "acquire passed by": {"acquire": f"  s_branch .Lpast\n{ACQUIRE[processor]}.Lpast:\n"},
         "workgroup acquire": {"acquire": WORKGROUP_ACQUIRE[processor]},
         "coherent load": {"bits": COHERENT[processor]},
         "own bytes": {"address": "v2"},
