@@ -39,6 +39,20 @@ def block_successors(
     return result
 
 
+def successors_within_functions(
+    code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]]
+) -> list[list[int]]:
+    """For each block the blocks of the same function that control may reach next; a call goes on behind itself.
+
+    This is how far a compiler looks that takes one function at a time.
+    """
+    result = block_successors(code, blocks)
+    for number, (_, last) in enumerate(blocks):
+        if code[last - 1].row.mnemonic in _CALLS and number + 1 < len(blocks):
+            result[number] = [number + 1]
+    return result
+
+
 def starting_blocks(code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]]) -> list[int]:
     """Blocks where control arrives from a jump through a register or from outside: the kernel's first, functions, and
     what stands behind calls. Nothing is known to be under way there."""

@@ -8,7 +8,7 @@ from loom.target.amdgpu.hazards import HazardScan
 from loom.target.amdgpu.machine import MachineBlock, MachineInstruction, MachineProgram
 from loom.target.amdgpu.processors import processor
 from loom.target.amdgpu.scalar_reads import scalar_read_waits
-from loom.target.amdgpu.simulator.flow import block_successors, instructions_before, starting_blocks
+from loom.target.amdgpu.simulator.flow import instructions_before, starting_blocks, successors_within_functions
 from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
 from loom.target.amdgpu.simulator.hazards_rdna import forwards_partially, missing_waits, unguarded_messages
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks, target_of
@@ -45,7 +45,7 @@ def hazard_faults(
         return Gfx9Hazards(code, blocks, processor_name, entries).run()
     unknown = {name for name, since in KNOWN_SINCE.items() if compiler is not None and compiler < since}
     masked = generation == "gfx11" and wave == 64 and "valu_mask_write" not in unknown
-    successors = block_successors(code, blocks, entries)
+    successors = successors_within_functions(code, blocks)
     missing = missing_waits(code, blocks, successors, starting_blocks(code, blocks), masked)
     missing |= unguarded_messages(code)
     found = {number: StaticFault("missing_nop", what) for number, what in missing.items()}

@@ -3,9 +3,11 @@
 Facts from LLVM's hazard recognizer for the AMDGPU target:
 
 * **Mask write** (gfx11, waves of 64 lanes): a vector instruction reads a scalar register as a lane mask; the register
-  is overwritten; a read behind may see the old value. What was written by a scalar instruction needs ``sa_sdst(0)``
-  in front of any read, what was written by a vector instruction ``va_sdst(0)``, or ``va_vcc(0)`` for VCC, in front of
-  a vector instruction's read. LLVM puts the wait right behind the write; here it is missed where the read stands.
+  is overwritten; a read behind may see the old value, unless a vector instruction wrote it and a scalar one reads it.
+  What was written by a scalar instruction needs ``sa_sdst(0)``, what was written by a vector instruction
+  ``va_sdst(0)``, or ``va_vcc(0)`` for VCC. LLVM puts the wait right behind the first write, whatever reads it, and then
+  takes the mask's read for settled: later writes need none. Mesa puts it in front of the read. So here a wait settles
+  the mask that was overwritten before it, a write alone does not, and it is missed where the read stands.
 * **v_cmpx and permlane** (gfx11, gfx12): a lane permutation with no vector instruction between it and a ``v_cmpx``
   that wrote EXEC; ``v_nop`` does not count.
 * **Giving registers back** (gfx11, gfx12): the message that deallocates a wave's VGPRs needs ``s_nop`` right in front.
@@ -35,12 +37,13 @@ class MaskState:
 
     Attributes:
         masks: Scalar units that a vector instruction has read as lane masks and nothing has written since.
-        written: Such units, written since, with the field that has to be waited for.
+        written: Such units, written since, each with the fields of the first and of the last write: a wait for either
+            settles it, another write does not.
         compared: Whether a ``v_cmpx`` is the last vector instruction.
     """
 
     masks: frozenset[int] = frozenset()
-    written: frozenset[tuple[int, str]] = frozenset()
+    written: frozenset[tuple[int, str, str]] = frozenset()
     compared: bool = False
 
     def __or__(self, other: MaskState) -> MaskState:
@@ -73,7 +76,7 @@ def step(state: MaskState, instruction: MachineInstruction, masked: bool) -> tup
     vector = row.issue_class in VECTOR_CLASSES
     if row.mnemonic == "s_waitcnt_depctr":
         fields = _waited_fields(instruction)
-        left = frozenset((unit, field) for unit, field in state.written if field not in fields)
+        left = frozenset(w for w in state.written if fields.isdisjoint(w[1:]))
         return MaskState(state.masks, left, state.compared), None
     missing: str | None = None
     compared = state.compared
@@ -86,16 +89,18 @@ def step(state: MaskState, instruction: MachineInstruction, masked: bool) -> tup
         return MaskState(state.masks, state.written, compared), missing
     reads, writes = reads_and_writes(instruction)
     read = frozenset(reads)
-    late = sorted({f for unit, f in state.written if unit in read and (vector or f == "sa_sdst")})
+    late = sorted({last for unit, _, last in state.written if unit in read and (vector or last == "sa_sdst")})
     if late:
         missing = (
             f"it reads a scalar register that was a lane mask and has been overwritten: "
             f"s_waitcnt_depctr with {' and '.join(f'{f}(0)' for f in late)} must stand between"
         )
     changed = frozenset(unit for unit in writes if SGPR <= unit < TTMP)
-    fresh = changed & state.masks
-    written = frozenset((unit, field) for unit, field in state.written if unit not in changed) | frozenset(
-        (unit, ("va_vcc" if unit in _VCC else "va_sdst") if vector else "sa_sdst") for unit in fresh
+    written = frozenset(w for w in state.written if w[0] not in changed) | frozenset(
+        (unit, first or field, field)
+        for unit, first in [(u, "") for u in state.masks] + [w[:2] for w in state.written]
+        if unit in changed
+        for field in [("va_vcc" if unit in _VCC else "va_sdst") if vector else "sa_sdst"]
     )
     return MaskState((state.masks - changed) | _masks_read(instruction), written, compared), missing
 

@@ -173,14 +173,14 @@ def removals(device: SimulatorDevice, case: Case, kinds: tuple[str, ...] = (WAIT
         kind = kind_of(instruction)
         if kind not in kinds or instruction.pc not in done:
             continue
-        for changed in _without(code, number):
+        for changed in without(code, number):
             faults = static_faults(handle, kernel, changed)
             reached = [fault.kind for at, fault in sorted(faults.items()) if changed[at].pc in done]
             found.append(Removal(number, kind, str(instruction), reached[0] if reached else "silent"))
     return found
 
 
-def _without(code: Sequence[MachineInstruction], number: int) -> Iterator[list[MachineInstruction]]:
+def without(code: Sequence[MachineInstruction], number: int) -> Iterator[list[MachineInstruction]]:
     """The code without an instruction; a no-op of several wait states also with one less."""
     instruction = code[number]
     nothing = MachineInstruction(_row("s_nop", instruction), None, (Immediate(0),), {}, pc=instruction.pc, size=4)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
 
 import pytest
 
@@ -19,8 +21,11 @@ from tests.target.amdgpu.simulator.mutation import (
     excused,
     judge,
     removals,
+    static_faults,
+    without,
 )
 from tests.target.amdgpu.simulator.native_suite import Case
+from tests.target.amdgpu.simulator.needless import needless
 
 CASES = [*native_suite.CASES, *extra_suite.CASES]
 QUICK = [
@@ -34,21 +39,6 @@ QUICK = [
     or c.file == "extra/gfx950-mma.O2.hsaco"
 ]  # fmt: skip
 """Kernels of the quick run; all others are the long one."""
-MORE_IN_LLVM = {
-    # LLVM waits once more than its own rule asks for: behind writes of masks that only scalar instructions read, or nothing (gfx11);
-    # for registers that a wait covers already, or that it takes for read (gfx12); LLVM 19 behind an overwritten transcendental result.
-    ("gfx11", "softmax_bfly"): 1, ("gfx11", "softmax_row"): 1,
-    ("gfx11", "long_math"): 1, ("gfx11", "collatz"): 1, ("gfx11", "scratch_sort"): 1, ("gfx11", "calls"): 1,
-    ("gfx11", "scan"): 1, ("gfx11", "histogram"): 1, ("gfx12", "long_math"): 3, ("gfx12", "histogram"): 1,
-}  # fmt: skip
-
-UNEXPLAINED = {
-    # Waits for scalar results in unoptimized code of 64 lanes that LLVM puts in and the simulator does not ask for. Most stand behind
-    # v_readlane (a spilled scalar register) and v_mad_u64_u32; which path of the function LLVM has in mind is not known. Open: each is
-    # either LLVM's caution or a hazard that is missed.
-    "double_math": 2, "long_math": 9, "single_division": 2, "integer_division": 3, "collatz": 1, "scratch_sort": 1, "calls": 1,
-    "scan": 2, "float_atomic": 1, "generic_pointer": 2, "half_conversions": 1, "early_end": 1, "dispatch_packet": 1,
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -64,13 +54,18 @@ def pads(code: list[MachineInstruction], number: int) -> bool:
     return after.row.mnemonic != "s_sendmsg" or after.operands != (Immediate(3),)
 
 
+def misses_wait(handle: Any, kernel: str, number: int, code: Sequence[MachineInstruction]) -> bool:
+    """Whether the checks of changed code find nothing as it stands, and a fault without a wait."""
+    faults = [static_faults(handle, handle.kernel(kernel), c) for c in (list(code), *without(code, number))]
+    return not faults[0] and all(faults[1:])
+
+
 def check(device: SimulatorDevice, case: Case) -> Counter[tuple[str, str]]:
     """Every removal is found, but for those with a reason; gives how many of each kind had which outcome."""
     data = (NATIVE / case.file).read_bytes()
     handle = device.load(data).handle
     code = handle.kernel(case.kernel).code
     outcomes: Counter[tuple[str, str]] = Counter()
-    more = 0
     for removal in removals(device, case):
         outcome = removal.outcome
         at = code[removal.number]
@@ -83,8 +78,9 @@ def check(device: SimulatorDevice, case: Case) -> Counter[tuple[str, str]]:
                 )
                 outcome = "padding"
             elif removal.kind == HAZARDS:
-                more += 1
-                outcome = "not needed"
+                why = needless(code, removal.number, partial(misses_wait, handle, case.kernel, removal.number))
+                assert why is not None, (case.name, hex(at.pc), removal.text)
+                outcome = why
             elif excused(code, removal.number, handle.generation):
                 outcome = "not needed"
             else:
@@ -94,10 +90,6 @@ def check(device: SimulatorDevice, case: Case) -> Counter[tuple[str, str]]:
                 outcome = judge(device, case, data, text_at, Mutant(at.pc, word, 0xBF800000, "deleted")).outcome
                 assert outcome != "silent", (case.name, hex(at.pc), removal.text)
         outcomes[removal.kind, outcome] += 1
-    if case.file == "extra/gfx1100-w64.O0.hsaco":
-        assert more == UNEXPLAINED.get(case.kernel, 0), case.name
-    else:
-        assert more <= MORE_IN_LLVM.get((handle.generation, case.kernel), 0), case.name
     return outcomes
 
 
