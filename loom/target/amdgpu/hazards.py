@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from loom.target.amdgpu.access import EXEC_UNITS, is_vector_unit, reads_and_writes, state_units, units_of
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import Immediate, MachineInstruction, MachineProgram, Register
-from loom.target.amdgpu.operation import VECTOR_CLASSES
+from loom.target.amdgpu.operation import SCALAR_CLASSES, VECTOR_CLASSES
 from loom.target.amdgpu.permutations import permutations_behind_compares
 from loom.target.amdgpu.scalar_reads import scalar_read_waits
 from loom.target.amdgpu.tables import find_row
@@ -364,7 +364,7 @@ class HazardScan:
         vector = row.issue_class in VECTOR_CLASSES
         if row.mnemonic == "s_waitcnt_depctr":
             return (frozenset() if _waits_for("sa_sdst", instruction) else masks), None
-        if not vector and row.issue_class != "salu":
+        if not vector and row.issue_class not in SCALAR_CLASSES:
             return masks, None
         if not masks and not vector:
             return masks, None

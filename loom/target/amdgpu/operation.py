@@ -79,6 +79,9 @@ def row_named(generation: str, mnemonic: str) -> InstructionRow | None:
 
 VECTOR_CLASSES = frozenset(("valu", "trans", "matrix", "dual"))
 """Issue classes that execute on the vector units."""
+SCALAR_CLASSES = frozenset(("salu", "branch", "message"))
+"""Issue classes whose scalar results LLVM's hazard recognizer takes for the scalar unit's: ``s_getpc_b64`` and calls
+among the branches, ``s_sendmsg_rtn`` among the messages."""
 
 _SPACES = {
     "global": "global",

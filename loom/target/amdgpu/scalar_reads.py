@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from loom.target.amdgpu.access import SGPR, TTMP, reads_and_writes
 from loom.target.amdgpu.machine import Immediate, MachineInstruction, MachineProgram
-from loom.target.amdgpu.operation import VECTOR_CLASSES
+from loom.target.amdgpu.operation import SCALAR_CLASSES, VECTOR_CLASSES
 from loom.target.amdgpu.waits import successors_of
 
 _VCC = 3 << 106
@@ -75,7 +75,7 @@ def _step(state: _State, instruction: MachineInstruction) -> tuple[_State, tuple
         late = (("sa_sdst", state.scalar), ("va_vcc", state.vector & _VCC), ("va_sdst", state.vector & ~_VCC))
         return _State(_ALL), tuple(name for name, registers in late if registers)
     vector = kind in VECTOR_CLASSES
-    if not vector and kind not in ("salu", "branch"):
+    if not vector and kind not in SCALAR_CLASSES:
         return state, ()
     reads, writes = reads_and_writes(instruction)
     read, written = _registers(reads), _registers(writes)

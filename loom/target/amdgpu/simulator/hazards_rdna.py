@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from loom.target.amdgpu.access import EXEC_UNITS, SGPR, TTMP, reads_and_writes, units_of
 from loom.target.amdgpu.machine import Immediate, MachineInstruction, Register
-from loom.target.amdgpu.operation import VECTOR_CLASSES
+from loom.target.amdgpu.operation import SCALAR_CLASSES, VECTOR_CLASSES
 
 _VCC = frozenset((SGPR + 106, SGPR + 107))
 _FIELDS = {"va_sdst": 0x0E00, "va_vcc": 0x0002, "sa_sdst": 0x0001}
@@ -85,7 +85,7 @@ def step(state: MaskState, instruction: MachineInstruction, masked: bool) -> tup
             missing = "a lane permutation right behind v_cmpx needs a vector instruction (no v_nop) between"
         if row.mnemonic != "v_nop":
             compared = row.mnemonic.startswith("v_cmpx")
-    if not masked or not (vector or row.issue_class == "salu"):
+    if not masked or not (vector or row.issue_class in SCALAR_CLASSES):
         return MaskState(state.masks, state.written, compared), missing
     reads, writes = reads_and_writes(instruction)
     read = frozenset(reads)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from loom.target.amdgpu.access import SGPR, reads_and_writes, units_of
 from loom.target.amdgpu.machine import BranchTarget, Immediate, MachineInstruction, Register
-from loom.target.amdgpu.operation import VECTOR_CLASSES
+from loom.target.amdgpu.operation import SCALAR_CLASSES, VECTOR_CLASSES
 
 FIELDS = {"va_vdst": 0xF000, "va_sdst": 0x0E00, "va_vcc": 0x0002, "sa_sdst": 0x0001}
 """Bits of the operand of ``s_waitcnt_depctr`` and ``s_wait_alu`` that are zero where it waits."""
@@ -75,7 +75,7 @@ def first_writes(code: Sequence[MachineInstruction], paths: Edges) -> set[tuple[
     seen = set(work)
     while work:
         n, unit = work.pop()
-        if (code[n].row.issue_class == "salu" or _is_vector(code[n])) and unit in reads_and_writes(code[n])[1]:
+        if (code[n].row.issue_class in SCALAR_CLASSES or _is_vector(code[n])) and unit in reads_and_writes(code[n])[1]:
             found.add((n, unit))
             continue
         fresh = {(m, unit) for m in paths[1][n]} - seen
@@ -101,7 +101,7 @@ def unread_masks(code: Sequence[MachineInstruction], number: int, paths: Edges) 
             passed = True
         elif fields_of(instruction) & {first, last}:
             continue
-        if instruction.row.issue_class == "salu" or _is_vector(instruction):
+        if instruction.row.issue_class in SCALAR_CLASSES or _is_vector(instruction):
             reads, writes = reads_and_writes(instruction)
             if passed and unit in reads and (_is_vector(instruction) or last == "sa_sdst"):
                 return False

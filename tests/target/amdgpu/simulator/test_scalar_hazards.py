@@ -202,6 +202,8 @@ def random_scalars(name: str, rng: random.Random, wave: int, loop: bool) -> str:
             lambda: f"{v()} = V_MOV_B32_e32 {s()}, {_EXEC}",
             lambda: f"{v()} = V_ADD_F32_e32 {v()}, {v()}, implicit $mode, {_EXEC}",
             lambda: f"{s()} = S_MOV_B32 {s()}",
+            lambda: f"{registers('sgpr', 2 * rng.randrange(2, 5), 2)} = S_GETPC_B64",
+            lambda: f"{registers('sgpr', 2 * rng.randrange(2, 5), 2)} = S_SENDMSG_RTN_B64 131, implicit $m0",
             lambda: f"{mask()} = S_AND_{width} {mask()}, {mask()}, implicit-def $scc",
             lambda: f"{whole} = S_AND_{width} {mask()}, {whole}, implicit-def $scc",
             lambda: "$sgpr20 = S_LOAD_DWORD_IMM $sgpr22_sgpr23, 0, 0" if rng.random() < 0.3 else "S_NOP 0",
