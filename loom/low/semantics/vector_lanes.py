@@ -62,24 +62,27 @@ def _permlane_var(c: Context, old: Expr, value: Expr, selector: Expr, exec_mask:
     return select(active, routed, 0 if c.modifier("op_sel") & 2 else old)
 
 
-def _bpermute(c: Context, address: Expr, data: Expr, exec_mask: Expr) -> Expr:
-    """Backward permute: lane i reads lane ``(address[i] + offset) / 4``; inactive sources give 0. Only within 32
-    lanes on gfx11.
+def _permuted(c: Context, address: Expr) -> Expr:
+    """The lane that a permutation through the LDS hardware names: ``(address + offset) / 4``, modulo the wave.
+
+    gfx11 stays within 32 lanes, gfx12 does not (ISA documents of RDNA3 and RDNA4; LLVM's ``supportsWaveWideBPermute``).
     """
     index = ((as_lane(address) + c.modifier("offset")) >> 2) & (c.wave - 1)
-    if c.wave == 64 and c.generation != "gfx9.4":
+    if c.wave == 64 and c.generation == "gfx11":
         index = (index & 31) | (lane_number() & 32)
+    return index
+
+
+def _bpermute(c: Context, address: Expr, data: Expr, exec_mask: Expr) -> Expr:
+    """Backward permute: lane i reads lane :func:`_permuted`; inactive sources give 0."""
+    index = _permuted(c, address)
     active = icmp("ne", permute(zext(lane_bit(exec_mask), "i32"), index), 0)
     return select(active, permute(data, index), 0)
 
 
 def _permute(c: Context, address: Expr, data: Expr, exec_mask: Expr) -> Expr:
-    """Forward permute: lane i writes lane ``(address[i] + offset) / 4``; the highest writer wins, unwritten lanes get
-    0.
-    """
-    index = ((as_lane(address) + c.modifier("offset")) >> 2) & (c.wave - 1)
-    if c.wave == 64 and c.generation != "gfx9.4":
-        index = (index & 31) | (lane_number() & 32)
+    """Forward permute: lane i writes lane :func:`_permuted`; the highest writer wins, unwritten lanes get 0."""
+    index = _permuted(c, address)
     lane = lane_number()
     active = lane_bit(exec_mask)
     result: Expr = select(lane_bit(const(c.mask_type, 0)), const("i32", 0), as_lane(const("i32", 0)))
@@ -160,7 +163,7 @@ define("ds_bpermute_b32", "i32 = i32 i32 | exec", _bpermute)
 define(
     "ds_bpermute_fi_b32",
     "i32 = i32 i32",
-    lambda c, a, d: permute(d, ((as_lane(a) + c.modifier("offset")) >> 2) & (c.wave - 1)),
+    lambda c, a, d: permute(d, _permuted(c, a)),
 )
 define("ds_permute_b32", "i32 = i32 i32 | exec", _permute)
 define("ds_swizzle_b32", "i32 = i32 | exec", _swizzle)

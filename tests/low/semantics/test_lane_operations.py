@@ -127,6 +127,22 @@ def test_forward_permute() -> None:
     assert got == [int(VALUES[16 + i]) if i < 8 else 0 for i in range(32)]
 
 
+@pytest.mark.parametrize("generation", ["gfx11", "gfx12", "gfx9.4"])
+@pytest.mark.parametrize("name", ["ds_bpermute_b32", "ds_bpermute_fi_b32", "ds_permute_b32"])
+def test_permutes_of_64_lanes(name: str, generation: str) -> None:
+    """gfx11 permutes within each half of the wave, the others across it (ISA documents; LLVM 22 shuffles a wave with one
+    ``ds_bpermute_b32`` on gfx12 and needs ``v_permlane64_b32`` besides on gfx11)."""
+    lanes = np.arange(64, dtype=np.uint32)
+    values, named = lanes * 1000 + 7, (lanes * 13 + 5) % 64
+    reached = (lanes & 32) | (named & 31) if generation == "gfx11" else named
+    want = values[reached]
+    if name == "ds_permute_b32":
+        want = np.zeros(64, np.uint32)
+        want[reached] = values
+    found = evaluate(name, [named * 4, values], wave=64, generation=generation)
+    assert found["results"][0][0].tolist() == want.tolist()
+
+
 @pytest.mark.parametrize(
     ("offset", "source"),
     [
