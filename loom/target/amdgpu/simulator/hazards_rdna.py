@@ -6,8 +6,9 @@ Facts from LLVM's hazard recognizer for the AMDGPU target:
   is overwritten; a read behind may see the old value, unless a vector instruction wrote it and a scalar one reads it.
   What was written by a scalar instruction needs ``sa_sdst(0)``, what was written by a vector instruction
   ``va_sdst(0)``, or ``va_vcc(0)`` for VCC. LLVM puts the wait right behind the first write, whatever reads it, and then
-  takes the mask's read for settled: later writes need none. Mesa puts it in front of the read. So here a wait settles
-  the mask that was overwritten before it, a write alone does not, and it is missed where the read stands.
+  takes the mask's read for settled: later writes need none. A scalar load over the mask settles the read without a
+  wait of this kind. Mesa puts the wait in front of the read. So here a wait settles the mask that was overwritten before
+  it, a write alone does not, and it is missed where the read stands.
 * **v_cmpx and permlane** (gfx11, gfx12): a lane permutation with no vector instruction between it and a ``v_cmpx``
   that wrote EXEC; ``v_nop`` does not count.
 * **Giving registers back** (gfx11, gfx12): the message that deallocates a wave's VGPRs needs ``s_nop`` right in front.
@@ -85,9 +86,12 @@ def step(state: MaskState, instruction: MachineInstruction, masked: bool) -> tup
             missing = "a lane permutation right behind v_cmpx needs a vector instruction (no v_nop) between"
         if row.mnemonic != "v_nop":
             compared = row.mnemonic.startswith("v_cmpx")
-    if not masked or not (vector or row.issue_class in SCALAR_CLASSES):
+    loads = row.issue_class == "smem"
+    if not masked or not (vector or loads or row.issue_class in SCALAR_CLASSES):
         return MaskState(state.masks, state.written, compared), missing
     reads, writes = reads_and_writes(instruction)
+    if loads:
+        return MaskState(state.masks.difference(writes), state.written, compared), missing
     read = frozenset(reads)
     late = sorted({last for unit, _, last in state.written if unit in read and (vector or last == "sa_sdst")})
     if late:

@@ -75,8 +75,10 @@ def first_writes(code: Sequence[MachineInstruction], paths: Edges) -> set[tuple[
     seen = set(work)
     while work:
         n, unit = work.pop()
-        if (code[n].row.issue_class in SCALAR_CLASSES or _is_vector(code[n])) and unit in reads_and_writes(code[n])[1]:
+        written = unit in reads_and_writes(code[n])[1]
+        if written and (code[n].row.issue_class in SCALAR_CLASSES or _is_vector(code[n])):
             found.add((n, unit))
+        if written:
             continue
         fresh = {(m, unit) for m in paths[1][n]} - seen
         seen |= fresh

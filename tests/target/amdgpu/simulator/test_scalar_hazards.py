@@ -206,7 +206,9 @@ def random_scalars(name: str, rng: random.Random, wave: int, loop: bool) -> str:
             lambda: f"{registers('sgpr', 2 * rng.randrange(2, 5), 2)} = S_SENDMSG_RTN_B64 131, implicit $m0",
             lambda: f"{mask()} = S_AND_{width} {mask()}, {mask()}, implicit-def $scc",
             lambda: f"{whole} = S_AND_{width} {mask()}, {whole}, implicit-def $scc",
-            lambda: "$sgpr20 = S_LOAD_DWORD_IMM $sgpr22_sgpr23, 0, 0" if rng.random() < 0.3 else "S_NOP 0",
+            lambda: f"{rng.choice((s(), '$sgpr20'))} = S_LOAD_DWORD_IMM $sgpr22_sgpr23, 0, 0",
+            lambda: f"{registers('sgpr', 2 * rng.randrange(2, 5), 2)} = S_LOAD_DWORDX2_IMM $sgpr22_sgpr23, 0, 0",
+            lambda: "S_NOP 0",
         ))()  # fmt: skip
 
     count = rng.choice((1, 2, 3))
