@@ -48,7 +48,7 @@ LDS_WAITS_EPOCH = 256  # i64
 FIRST_SIGNAL = 264  # i64, in wave 0: number of the last barrier that somebody signalled, plus one (gfx12)
 RELEASES = 272  # ptr: table of stores that another workgroup might acquire too early (release)
 ACQUIRED = 280  # i64: when the wave last acquired what other workgroups released, by the table's clock
-COVERED = 288  # i32: waits for all stores that the wave has executed (release)
+COVERED = 288  # i32: waits for all stores that the wave, or in wave 0 the workgroup, has executed (release)
 SGPRS = 512  # 128 x i32
 VGPRS = 1024  # registers x wave x i32, then accumulation registers
 
@@ -104,7 +104,7 @@ L_SCRATCH = 104  # ptr
 L_SCRATCH_WAVE = 112  # i64: scratch bytes of a wave
 L_FAULT_WAVE = 120  # i32, out: the wave that faulted
 L_FAULT_GROUP = 124  # i32, out: linear id of its workgroup
-L_SLICE = 128  # i64: instructions of a time slice
+L_SLICE = 128  # i64: instructions of a time slice, at most
 L_LIMIT = 136  # i64: instructions a wave may execute in all
 L_WAVE_ID_REGISTER = (
     144  # i32: scalar register with the wave's number in the workgroup (ttmp8 of gfx12, bits 25-29), or -1
@@ -112,13 +112,31 @@ L_WAVE_ID_REGISTER = (
 L_EXECUTED = 152  # i64 array: slices used, a wave each
 L_SHADOW = 160  # ptr: shadow of the race sanitizer
 L_SHADOW_SIZE = 168  # i64: its bytes, 0 without the sanitizer
-L_PROGRESS = 176  # ptr to addresses of i64 counters that rise when a wave changes memory, or looks at what others may
+L_PROGRESS = 176  # ptr to addresses of i64 counters that rise when a wave changes memory
 L_PROGRESS_COUNT = 184  # i64
-L_STALLED = 192  # i32, out: 1 where the launch was stopped because its state repeats
+L_SPINS = 192  # i32, out: how the workgroup that was put aside spends its time, see COMPUTES and its successors
+L_FIRST_SLICE = 196  # i32: 1 during a workgroup's first time slice
 L_SEEN = 200  # i64: fingerprint of an earlier state of the workgroup
-L_SEEN_AGE = 208  # i64: passes since
-L_SEEN_LIMIT = 216  # i64: passes after which a later one takes its place
-L_SIZE = 224
+L_SEEN_REGISTERS = 208  # i64: the part of it without memory
+L_SEEN_AGE = 216  # i64: passes since
+L_SEEN_LIMIT = 224  # i64: passes after which a later one takes its place
+L_CURRENT = 232  # i64: the workgroup that runs; in: one to go on with, or NO_GROUP
+L_BARRIERS = 240  # i64: barriers that a workgroup put aside has passed
+L_NEXT_SLICE = 248  # i64: instructions of the present time slice
+L_SIZE = 256
+
+NO_GROUP = -1
+
+# What the scheduler returns.
+RUN_COMPLETED = 0
+RUN_FAULTED = 1
+RUN_OVER_BUDGET = 2
+RUN_PUT_ASIDE = 3
+
+# Values of L_SPINS.
+COMPUTES = 0  # the registers change
+POLLS = 1  # a state of the registers has come back
+STALLED = 2  # and nothing has been stored since
 
 POISON_WORD = 0xDEADBEEF
 """Pattern of vector registers that nobody has written, of LDS and of scratch."""

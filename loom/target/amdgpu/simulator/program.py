@@ -215,7 +215,7 @@ class SimulatedObject:
             budget: Instructions that a wave may execute.
             race: Whether the LDS race sanitizer watches.
         """
-        from loom.target.amdgpu.simulator.engine import LaunchPlan, run_kernel
+        from loom.target.amdgpu.simulator.launch import LaunchPlan, run_kernel
 
         kernel = self.kernel(name)
         entry = kernel.entry
@@ -276,7 +276,7 @@ class SimulatedObject:
         y = result.fault_group // groups[0] % groups[1]
         z = result.fault_group // (groups[0] * groups[1])
         group = (x, y, z)
-        if result.status == 2:
+        if result.status == L.RUN_OVER_BUDGET:
             kind, message = self._never_met(kernel, compiled, result, budget)
             at = kernel.code[compiled.translation.blocks[result.fault_resume][0]]
             return LaunchFault(
@@ -366,6 +366,12 @@ class SimulatedObject:
         if result.stalled:
             running = [wave for wave, (status, _) in enumerate(result.wave_states) if status == L.RUNNING]
             spent = f"{_waves(running)} loop{'s' if len(running) == 1 else ''} without changing a register or memory"
+            if result.others:
+                spent += f" (so do waves of {result.others} other workgroups)"
+            if result.not_started:
+                spent += (
+                    f"; {result.not_started} workgroups could not begin meanwhile, for want of memory for their state"
+                )
         if not waiting:
             return "instruction_budget", f"{spent}, for ever" if result.stalled else f"{spent}; it may loop for ever"
         places = "; ".join(f"{_waves(waves)} at the barrier at {pc:#x}" for pc, waves in sorted(waiting.items()))

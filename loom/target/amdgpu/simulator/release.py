@@ -4,12 +4,13 @@ On gfx11, and on gfx12 in device scope, a release is a wait for all stores in fr
 nothing else: without the wait nothing in the code tells it from a relaxed access, which publishes nothing. What tells
 is the other side. A workgroup that invalidates the caches of its device scope acquires what others released; when it
 then reads, with a plain load, bytes that another workgroup has stored before the acquire, and the storing wave has
-executed no wait for its stores since, that store was not released.
+executed no wait for its stores since, that store was not released. Where the waves of a workgroup share a compute
+unit's cache, a barrier goes without the wait and one wave may release what another one stored: there a wait of any wave
+of the workgroup counts.
 
-Only kernels that hold such an invalidation are translated to remember their stores and to look at their loads. Not
-looked at: loads that bypass the caches, as atomic loads do (a wave may poll what is not published yet); kernels whose
-waves share a compute unit's cache, where LLVM lets a barrier go without the wait; workgroups that other threads of
-the host run.
+Only kernels that hold such an invalidation are translated to remember their stores and to look at their loads, and all
+their workgroups run in one thread of the host. Not looked at: loads that bypass the caches, as atomic loads do (a wave
+may poll what is not published yet).
 
 An entry stands for four bytes, at a place that their address gives; a later store to another address may take it, so a
 store may be forgotten but none is made up. A slot counts the waits of one wave of one workgroup, and is shared in the
@@ -70,8 +71,26 @@ def declarations(wave: int) -> str:
     )
 
 
-def release_text(wave: int) -> str:
-    """IR of ``loom.release`` (an access of all lanes; ``kind`` as :func:`watched_kind`), ``.wait`` and ``.acquire``."""
+def release_text(wave: int, shared: bool) -> str:
+    """IR of ``loom.release`` (an access of all lanes; ``kind`` as :func:`watched_kind`), ``.wait`` and ``.acquire``.
+
+    ``shared``: whether the waves of a workgroup share a cache; then wave 0 counts the waits of all.
+    """
+    counter = (
+        (
+            f"""{header("stride", L.STATE_SIZE, "i64")}  %number = zext i32 %wave to i64
+  %apart = mul i64 %stride, %number
+  %back = sub i64 0, %apart
+  %owner = getelementptr i8, ptr %st, i64 %back
+"""
+            if shared
+            else "  %owner = getelementptr i8, ptr %st, i64 0\n"
+        )
+        + f"""  %count.p = getelementptr i8, ptr %owner, i64 {L.COVERED}
+  %count = load i32, ptr %count.p
+"""
+    )
+    mine, its = ("0", "0") if shared else ("%wave", "%ow")
 
     def field(name: str, base: str, offset: int) -> str:
         return f"  %{name}.p = getelementptr i8, ptr %{base}, i64 {offset}\n"
@@ -110,20 +129,20 @@ define void @loom.release.acquire(ptr %st) {{
 }}
 
 define void @loom.release.wait(ptr %st) {{
-{me}{header("count", L.COVERED, "i32")}  %next = add i32 %count, 1
+{me}{counter}  %next = add i32 %count, 1
   store i32 %next, ptr %count.p
-{slot("at", "%x", "%y", "%z", "%wave")}{field("sy", "at", 4)}{field("sz", "at", 8)}{field("sw", "at", 12)}\
+{slot("at", "%x", "%y", "%z", mine)}{field("sy", "at", 4)}{field("sz", "at", 8)}{field("sw", "at", 12)}\
 {field("sn", "at", 16)}  store i32 %x, ptr %at
   store i32 %y, ptr %sy.p
   store i32 %z, ptr %sz.p
-  store i32 %wave, ptr %sw.p
+  store i32 {mine}, ptr %sw.p
   store i32 %next, ptr %sn.p
   ret void
 }}
 
 define void @loom.release.word(ptr %st, i64 %g, i32 %bytes, i32 %lane, i32 %kind, i32 %site) {{
 entry:
-{me}{header("count", L.COVERED, "i32")}{header("acquired", L.ACQUIRED, "i64")}{tick}\
+{me}{counter}{header("acquired", L.ACQUIRED, "i64")}{tick}\
   %store = icmp eq i32 %kind, {STORE}
   %index0 = lshr i64 %g, 2
   %index = and i64 %index0, {_ENTRIES - 1}
@@ -159,12 +178,12 @@ read:
   %acquires = and i1 %u0, %u1
   br i1 %acquires, label %acquiring, label %next
 acquiring:
-{slot("slot", "%ox", "%oy", "%oz", "%ow")}{loaded("sx", "slot", 0)}{loaded("sy", "slot", 4)}{loaded("sz", "slot", 8)}\
+{slot("slot", "%ox", "%oy", "%oz", its)}{loaded("sx", "slot", 0)}{loaded("sy", "slot", 4)}{loaded("sz", "slot", 8)}\
 {loaded("sw", "slot", 12)}{loaded("sn", "slot", 16)}  %never = icmp eq i32 %sn, 0
   %ex = icmp eq i32 %sx, %ox
   %ey = icmp eq i32 %sy, %oy
   %ez = icmp eq i32 %sz, %oz
-  %ew = icmp eq i32 %sw, %ow
+  %ew = icmp eq i32 %sw, {its}
   %e0 = and i1 %ex, %ey
   %e1 = and i1 %ez, %ew
   %its = and i1 %e0, %e1

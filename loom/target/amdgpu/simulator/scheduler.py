@@ -1,29 +1,30 @@
 """The scheduler as LLVM IR text: starts the waves of a workgroup, lets them meet at barriers, stops at the first fault.
 
-``loom.run(launch, begin, end)`` runs the workgroups with linear numbers begin … end - 1 one after the other. In a
-workgroup, waves run in
-order of their numbers until a barrier, their end, or the end of a time slice; a barrier opens when every wave that
-has not ended waits
-at it, or (gfx12) has signalled that it will. So the order of atomics is fixed within a thread: by workgroup, then by
-wave, then by lane.
+``loom.run(launch, begin, end)`` runs the workgroups with linear numbers begin … end - 1 one after the other, or goes on
+with one that was put aside. In a workgroup, waves run in order of their numbers until a barrier, their end, or the end
+of a time slice; a barrier opens when every wave that has not ended waits at it, or (gfx12) has signalled that it will.
+So the order of atomics is fixed within a thread: by workgroup, then by wave, then by lane.
 
-Waves that loop without an effect would use up their budget only after minutes. At the end of each time slice a
-fingerprint is taken of the registers of the waves that run and of the counters that rise when memory changes; when an
-earlier one comes back (Brent's algorithm: it is compared with one kept one, replaced after 1, 2, 4, … passes), nothing
-will ever happen again, and the launch ends.
+A workgroup may wait for another one to write memory. At the end of each time slice a fingerprint is taken of the
+registers of its waves and of the counters that rise when memory changes; when an earlier one comes back (Brent's
+algorithm: it is compared with one kept one, replaced after 1, 2, 4, … passes), or when several slices have passed, the
+workgroup is put aside with all its state, so that others can run (:mod:`loom.target.amdgpu.simulator.turns`).
 """
 
 from __future__ import annotations
 
 from loom.target.amdgpu.simulator import layout as L
 
+SHORT_SLICE = 1 << 16
+"""Instructions of the first time slice of a workgroup that goes on, and of the second one otherwise."""
 
-def scheduler_text(wave: int, vector_ids: int = 3) -> str:
-    """IR of ``loom.run``; ``vector_ids`` vector registers are set from the launch block's table."""
-    del vector_ids
+
+def scheduler_text() -> str:
+    """IR of ``loom.run``."""
     return f"""
 declare i32 @loom.dispatch(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare i64 @llvm.umin.i64(i64, i64)
 
 define void @loom.fill(ptr %from, ptr %to, i32 %word) {{
 entry:
@@ -132,30 +133,18 @@ define i64 @loom.mix(i64 %h, i64 %v) alwaysinline {{
 }}
 declare i64 @llvm.fshl.i64(i64, i64, i64)
 
-define i1 @loom.stalled(ptr %launch, ptr %states, i64 %ss, i32 %nw) {{
+define i32 @loom.spins(ptr %launch, ptr %states, i64 %ss, i32 %nw) {{
 entry:
   %lp = getelementptr i8, ptr %launch, i64 {L.L_PROGRESS}
   %list = load ptr, ptr %lp
   %np = getelementptr i8, ptr %launch, i64 {L.L_PROGRESS_COUNT}
   %n = load i64, ptr %np
-  br label %counters
-counters:
-  %i = phi i64 [ 0, %entry ], [ %i2, %counter ]
-  %h = phi i64 [ 1, %entry ], [ %h2, %counter ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %counter, label %waves
-counter:
-  %ap = getelementptr ptr, ptr %list, i64 %i
-  %a = load ptr, ptr %ap
-  %v = load i64, ptr %a
-  %h2 = call i64 @loom.mix(i64 %h, i64 %v)
-  %i2 = add i64 %i, 1
-  br label %counters
+  br label %waves
 waves:
-  %w = phi i32 [ 0, %counters ], [ %wn, %wavedone ]
-  %hw = phi i64 [ %h, %counters ], [ %hd, %wavedone ]
+  %w = phi i32 [ 0, %entry ], [ %wn, %wavedone ]
+  %hw = phi i64 [ 1, %entry ], [ %hd, %wavedone ]
   %wmore = icmp ult i32 %w, %nw
-  br i1 %wmore, label %wave, label %compare
+  br i1 %wmore, label %wave, label %counters
 wave:
   %w64 = zext i32 %w to i64
   %o = mul i64 %w64, %ss
@@ -175,8 +164,8 @@ wave:
   %h4 = call i64 @loom.mix(i64 %h3, i64 %s64)
   %h5 = call i64 @loom.mix(i64 %h4, i64 %c64)
   %h6 = call i64 @loom.mix(i64 %h5, i64 %g64)
-  %runs = icmp eq i32 %status, {L.RUNNING}
-  br i1 %runs, label %words, label %wavedone
+  %lives = icmp ne i32 %status, {L.ENDED}
+  br i1 %lives, label %words, label %wavedone
 words:
   %k = phi i64 [ {L.SGPRS}, %wave ], [ %kn, %words ]
   %hk = phi i64 [ %h6, %wave ], [ %hkn, %words ]
@@ -190,30 +179,61 @@ wavedone:
   %hd = phi i64 [ %h6, %wave ], [ %hkn, %words ]
   %wn = add i32 %w, 1
   br label %waves
+counters:
+  %i = phi i64 [ 0, %waves ], [ %i2, %counter ]
+  %h = phi i64 [ %hw, %waves ], [ %h2, %counter ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %counter, label %compare
+counter:
+  %ap = getelementptr ptr, ptr %list, i64 %i
+  %a = load ptr, ptr %ap
+  %v = load i64, ptr %a
+  %h2 = call i64 @loom.mix(i64 %h, i64 %v)
+  %i2 = add i64 %i, 1
+  br label %counters
 compare:
   %sp = getelementptr i8, ptr %launch, i64 {L.L_SEEN}
   %seen = load i64, ptr %sp
+  %srp = getelementptr i8, ptr %launch, i64 {L.L_SEEN_REGISTERS}
+  %seenr = load i64, ptr %srp
   %agep = getelementptr i8, ptr %launch, i64 {L.L_SEEN_AGE}
   %age = load i64, ptr %agep
   %limitp = getelementptr i8, ptr %launch, i64 {L.L_SEEN_LIMIT}
   %limit = load i64, ptr %limitp
-  %same = icmp eq i64 %seen, %hw
-  br i1 %same, label %yes, label %no
-yes:
-  %outp = getelementptr i8, ptr %launch, i64 {L.L_STALLED}
-  store i32 1, ptr %outp
-  ret i1 true
-no:
+  %same = icmp eq i64 %seen, %h
+  br i1 %same, label %stalled, label %changed
+stalled:
+  ret i32 {L.STALLED}
+changed:
+  %samer = icmp eq i64 %seenr, %hw
+  br i1 %samer, label %polls, label %computes
+polls:
+  ret i32 {L.POLLS}
+computes:
   %older = add i64 %age, 1
   %old = icmp uge i64 %older, %limit
   %twice = shl i64 %limit, 1
   %nage = select i1 %old, i64 0, i64 %older
   %nlimit = select i1 %old, i64 %twice, i64 %limit
-  %nseen = select i1 %old, i64 %hw, i64 %seen
+  %nseen = select i1 %old, i64 %h, i64 %seen
+  %nseenr = select i1 %old, i64 %hw, i64 %seenr
   store i64 %nseen, ptr %sp
+  store i64 %nseenr, ptr %srp
   store i64 %nage, ptr %agep
   store i64 %nlimit, ptr %limitp
-  ret i1 false
+  ret i32 {L.COMPUTES}
+}}
+
+define void @loom.forget(ptr %launch) {{
+  %seenp = getelementptr i8, ptr %launch, i64 {L.L_SEEN}
+  store i64 0, ptr %seenp
+  %seenrp = getelementptr i8, ptr %launch, i64 {L.L_SEEN_REGISTERS}
+  store i64 0, ptr %seenrp
+  %seenagep = getelementptr i8, ptr %launch, i64 {L.L_SEEN_AGE}
+  store i64 0, ptr %seenagep
+  %seenlimitp = getelementptr i8, ptr %launch, i64 {L.L_SEEN_LIMIT}
+  store i64 1, ptr %seenlimitp
+  ret void
 }}
 
 define i32 @loom.run(ptr %launch, i64 %begin, i64 %end) {{
@@ -235,27 +255,35 @@ entry:
   %ldsend = getelementptr i8, ptr %lds, i64 %ldssize
   %gx64 = zext i32 %gx to i64
   %gy64 = zext i32 %gy to i64
-  %slicep = getelementptr i8, ptr %launch, i64 {L.L_SLICE}
-  %slice = load i64, ptr %slicep
+  %longestp = getelementptr i8, ptr %launch, i64 {L.L_SLICE}
+  %longest = load i64, ptr %longestp
+  %shortest = call i64 @llvm.umin.i64(i64 %longest, i64 {SHORT_SLICE})
+  %slicep = getelementptr i8, ptr %launch, i64 {L.L_NEXT_SLICE}
+  %firstp = getelementptr i8, ptr %launch, i64 {L.L_FIRST_SLICE}
+  %currentp = getelementptr i8, ptr %launch, i64 {L.L_CURRENT}
+  %barriersp = getelementptr i8, ptr %launch, i64 {L.L_BARRIERS}
   %limitp = getelementptr i8, ptr %launch, i64 {L.L_LIMIT}
   %limit = load i64, ptr %limitp
   %usedp = getelementptr i8, ptr %launch, i64 {L.L_EXECUTED}
   %used = load ptr, ptr %usedp
-  br label %group
+  %current = load i64, ptr %currentp
+  %goeson = icmp ne i64 %current, {L.NO_GROUP}
+  br i1 %goeson, label %resume, label %group
+resume:
+  call void @loom.forget(ptr %launch)
+  store i64 %shortest, ptr %slicep
+  %passed = load i64, ptr %barriersp
+  br label %pass
 group:
-  %g = phi i64 [ %begin, %entry ], [ %gn, %groupend ]
-  %gmore = icmp ult i64 %g, %end
+  %gs = phi i64 [ %begin, %entry ], [ %gn, %groupend ]
+  %gmore = icmp ult i64 %gs, %end
   br i1 %gmore, label %groupstart, label %finished
 finished:
-  ret i32 0
+  ret i32 {L.RUN_COMPLETED}
 groupstart:
-  %x = urem i64 %g, %gx64
-  %q = udiv i64 %g, %gx64
-  %y = urem i64 %q, %gy64
-  %z = udiv i64 %q, %gy64
-  %x32 = trunc i64 %x to i32
-  %y32 = trunc i64 %y to i32
-  %z32 = trunc i64 %z to i32
+  store i64 %gs, ptr %currentp
+  store i64 %longest, ptr %slicep
+  store i32 1, ptr %firstp
   call void @loom.fill(ptr %lds, ptr %ldsend, i32 {L.POISON_WORD - (1 << 32)})
   %shp = getelementptr i8, ptr %launch, i64 {L.L_SHADOW}
   %shadow = load ptr, ptr %shp
@@ -263,17 +291,14 @@ groupstart:
   %shsize = load i64, ptr %shsp
   %shend = getelementptr i8, ptr %shadow, i64 %shsize
   call void @loom.fill(ptr %shadow, ptr %shend, i32 0)
-  %seenp = getelementptr i8, ptr %launch, i64 {L.L_SEEN}
-  store i64 0, ptr %seenp
-  %seenagep = getelementptr i8, ptr %launch, i64 {L.L_SEEN_AGE}
-  store i64 0, ptr %seenagep
-  %seenlimitp = getelementptr i8, ptr %launch, i64 {L.L_SEEN_LIMIT}
-  store i64 1, ptr %seenlimitp
+  call void @loom.forget(ptr %launch)
   br label %pass
 pass:
   ; one pass over all waves; the first pass also starts them
-  %firstpass = phi i1 [ true, %groupstart ], [ false, %again ], [ false, %open ]
-  %epoch = phi i64 [ 0, %groupstart ], [ %epoch, %again ], [ %epochn, %open ]
+  %firstpass = phi i1 [ true, %groupstart ], [ false, %again ], [ false, %open ], [ false, %resume ]
+  %epoch = phi i64 [ 0, %groupstart ], [ %epoch, %again ], [ %epochn, %open ], [ %passed, %resume ]
+  %slice = load i64, ptr %slicep
+  %g = load i64, ptr %currentp
   br label %wave
 wave:
   %w = phi i32 [ 0, %pass ], [ %wn, %waveend ]
@@ -287,6 +312,13 @@ wave:
   %up = getelementptr i64, ptr %used, i64 %w64
   br i1 %firstpass, label %init, label %look
 init:
+  %x = urem i64 %g, %gx64
+  %q = udiv i64 %g, %gx64
+  %y = urem i64 %q, %gy64
+  %z = udiv i64 %q, %gy64
+  %x32 = trunc i64 %x to i32
+  %y32 = trunc i64 %y to i32
+  %z32 = trunc i64 %z to i32
   call void @loom.start(ptr %launch, ptr %st, i32 %w, i32 %x32, i32 %y32, i32 %z32)
   store i64 0, ptr %up
   br label %execute
@@ -348,20 +380,30 @@ snext:
   %swmore = icmp ult i64 %swn, %nws
   br i1 %swmore, label %sloop, label %release
 watch:
-  %stalled = call i1 @loom.stalled(ptr %launch, ptr %states, i64 %ss, i32 %nw)
-  br i1 %stalled, label %findrunning, label %again
+  %spins = call i32 @loom.spins(ptr %launch, ptr %states, i64 %ss, i32 %nw)
+  %computes = icmp eq i32 %spins, {L.COMPUTES}
+  br i1 %computes, label %lengthen, label %aside
+lengthen:
+  ; short slices behind the first one, so that a loop that waits is soon found, then longer ones
+  %isfirst = load i32, ptr %firstp
+  %first = icmp ne i32 %isfirst, 0
+  %full = icmp uge i64 %slice, %longest
+  %notfirst = xor i1 %first, true
+  %enough = and i1 %full, %notfirst
+  br i1 %enough, label %aside, label %again
 again:
+  store i32 0, ptr %firstp
+  %double = shl i64 %slice, 1
+  %longer = call i64 @llvm.umin.i64(i64 %double, i64 %longest)
+  %nextslice = select i1 %first, i64 %shortest, i64 %longer
+  store i64 %nextslice, ptr %slicep
   br label %pass
-findrunning:
-  %fr = phi i32 [ 0, %watch ], [ %frn, %findrunning ]
-  %fr64 = zext i32 %fr to i64
-  %fro = mul i64 %ss, %fr64
-  %frst = getelementptr i8, ptr %states, i64 %fro
-  %frsp = getelementptr i8, ptr %frst, i64 {L.STATUS}
-  %frs = load i32, ptr %frsp
-  %frr = icmp eq i32 %frs, {L.RUNNING}
-  %frn = add i32 %fr, 1
-  br i1 %frr, label %budget, label %findrunning
+aside:
+  %outp = getelementptr i8, ptr %launch, i64 {L.L_SPINS}
+  store i32 %spins, ptr %outp
+  store i64 %epoch, ptr %barriersp
+  store i32 0, ptr %firstp
+  ret i32 {L.RUN_PUT_ASIDE}
 barrier:
   %anywaiting = icmp ne i32 %waiting2, 0
   br i1 %anywaiting, label %release, label %groupend
@@ -396,6 +438,7 @@ open:
   br label %pass
 groupend:
   %gn = add i64 %g, 1
+  store i64 {L.NO_GROUP}, ptr %currentp
   br label %group
 fault:
   %fwp = getelementptr i8, ptr %launch, i64 {L.L_FAULT_WAVE}
@@ -403,15 +446,14 @@ fault:
   %fgp = getelementptr i8, ptr %launch, i64 {L.L_FAULT_GROUP}
   %g32 = trunc i64 %g to i32
   store i32 %g32, ptr %fgp
-  ret i32 1
+  ret i32 {L.RUN_FAULTED}
 budget:
-  %late = phi i32 [ %w, %account ], [ %fr, %findrunning ]
   %bwp = getelementptr i8, ptr %launch, i64 {L.L_FAULT_WAVE}
-  store i32 %late, ptr %bwp
+  store i32 %w, ptr %bwp
   %bgp = getelementptr i8, ptr %launch, i64 {L.L_FAULT_GROUP}
   %bg32 = trunc i64 %g to i32
   store i32 %bg32, ptr %bgp
-  ret i32 2
+  ret i32 {L.RUN_OVER_BUDGET}
 }}
 """
 

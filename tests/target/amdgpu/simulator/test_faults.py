@@ -191,16 +191,14 @@ def test_a_wave_that_polls_in_vain_is_found_long_before_its_budget_is_spent(asm:
     assert time.monotonic() - begin < 20  # the default budget takes a minute and more
 
 
-def test_a_wave_that_polls_the_lds_in_vain_is_found_on_any_number_of_threads(asm: Assembler) -> None:
-    outcome, _ = asm.run(SPINNERS["lds"], INPUT, 1, size=(64,), groups=(2,), lds=64, device_options={"threads": 2})
-    assert fault_of(outcome).kind == "barrier_not_reached"
-
-
-def test_memory_that_other_threads_may_write_is_polled_until_the_budget(asm: Assembler) -> None:
-    options = {"threads": 2, "budget": 20_000_000}
-    outcome, _ = asm.run(SPINNERS["memory"], INPUT, 1, size=(64,), groups=(2,), device_options=options)
+@pytest.mark.parametrize("where", ["lds", "memory"])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_waves_that_poll_in_vain_are_found_on_any_number_of_threads(asm: Assembler, where: str, threads: int) -> None:
+    options = {"threads": threads}
+    outcome, _ = asm.run(SPINNERS[where], INPUT, 1, size=(64,), groups=(3,), lds=64, device_options=options)
     fault = fault_of(outcome)
-    assert fault.kind == "barrier_not_reached" and "executed more than 20000000" in fault.message
+    assert fault.kind == "barrier_not_reached" and fault.workgroup == (0, 0, 0)
+    assert "(so do waves of 2 other workgroups)" in fault.message
 
 
 def test_an_endless_loop_is_found_before_its_budget_is_spent(asm: Assembler) -> None:

@@ -87,8 +87,13 @@ def run(asm: Assembler, processor: str, options: dict[str, Any] | None = None, *
 
 
 @pytest.mark.parametrize("processor", BODIES)
-def test_stores_that_were_not_released_are_read_too_early(asm: Assembler, processor: str) -> None:
-    outcome, _ = run(asm, processor)
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("mode", [0, 1], ids=["compute-unit", "workgroup-processor"])
+def test_stores_that_were_not_released_are_read_too_early(
+    asm: Assembler, processor: str, threads: int, mode: int
+) -> None:
+    options = {"device_options": {"threads": threads}, "directives": (f".amdhsa_workgroup_processor_mode {mode}",)}
+    outcome, _ = run(asm, processor, options)
     assert isinstance(outcome, Faulted)
     fault = outcome.fault
     assert fault.kind == "uncovered_store" and "wave 0 of another workgroup with 'global_store_b32'" in fault.message
@@ -123,6 +128,48 @@ def test_what_acquires_nothing_is_no_fault(asm: Assembler, processor: str, what:
     assert isinstance(outcome, Completed)
 
 
-def test_waves_of_one_compute_unit_are_not_looked_at(asm: Assembler) -> None:
-    outcome, _ = run(asm, "gfx1100", options={"directives": (".amdhsa_workgroup_processor_mode 0",)})
-    assert isinstance(outcome, Completed)
+SECOND_WAVE_RELEASES = """
+  s_load_b128 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32 v1, 2, v0
+  s_lshl_b32 s3, s2, 8
+  v_add_nc_u32 v2, s3, v1
+  v_mov_b32 v3, 0
+  v_mov_b32 v4, 1
+  v_mov_b32 v6, 0
+  s_waitcnt lgkmcnt(0)
+  v_cmp_gt_u32 vcc_lo, 32, v0
+  s_cbranch_vccz .Lsecond
+  s_waitcnt_vscnt null, 0x0
+  s_waitcnt_vscnt null, 0x0
+  global_store_b32 v2, v0, s[6:7]
+  s_barrier
+  s_endpgm
+.Lsecond:
+  s_barrier
+{wait}  s_mov_b32 exec_lo, 1
+  global_atomic_add_u32 v6, v3, v4, s[4:5] glc
+  s_waitcnt vmcnt(0)
+  s_mov_b32 exec_lo, -1
+  buffer_gl1_inv
+  buffer_gl0_inv
+  v_readfirstlane_b32 s8, v6
+  s_cmp_lg_u32 s8, 1
+  s_cbranch_scc1 .Lnot_last
+  v_add_nc_u32 v1, -128, v1
+  global_load_b32 v7, v1, s[6:7]
+  s_waitcnt vmcnt(0)
+.Lnot_last:
+  s_endpgm
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "wait", "kind"), [(0, "", "uncovered_store"), (0, "wait", None), (1, "wait", "uncovered_store")]
+)
+def test_another_wave_releases(asm: Assembler, mode: int, wait: str, kind: str | None) -> None:
+    """A wave stores, a barrier follows, and the next wave releases: enough where the two share a compute unit's cache."""
+    outcome, _ = asm.run(
+        SECOND_WAVE_RELEASES.format(wait=WAIT["gfx1100"] if wait else ""), np.zeros(1, np.uint32), 128, groups=(2,), size=(64,),
+        directives=(f".amdhsa_workgroup_processor_mode {mode}",),
+    )  # fmt: skip
+    assert (outcome.fault.kind if isinstance(outcome, Faulted) else None) == kind
