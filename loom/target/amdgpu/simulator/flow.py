@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from loom.target.amdgpu.machine import MachineInstruction
-from loom.target.amdgpu.simulator.translate import target_of
+from loom.target.amdgpu.simulator.jumps import goes_anywhere, jump_targets, target_of
 
 _ENDS = frozenset(
     ("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64", "s_swappc_b64", "s_call_b64", "s_code_end", "s_trap")
@@ -17,7 +18,8 @@ _JUMPS = frozenset((*_CALLS, "s_setpc_b64", "s_endpgm", "s_code_end"))
 def block_successors(
     code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]], entries: Sequence[int] = ()
 ) -> list[list[int]]:
-    """For each block the blocks that control may reach next; a call may reach every entry but the kernel's own.
+    """For each block the blocks that control may reach next; a call, or a jump to an unknown address, may reach every
+    entry but the kernel's own.
 
     Args:
         code: Instructions by ascending ``pc``.
@@ -26,31 +28,48 @@ def block_successors(
     """
     block_at = {code[first].pc: number for number, (first, _) in enumerate(blocks)}
     called = [block_at[entry] for entry in tuple(entries)[1:] if entry in block_at]
+    jumps = jump_targets(code)
     result: list[list[int]] = []
     for number, (_, last) in enumerate(blocks):
         instruction = code[last - 1]
-        target = target_of(instruction)
+        name = instruction.row.mnemonic
+        target = jumps.get(last - 1, target_of(instruction))
         found = [block_at[target]] if target is not None and target in block_at else []
-        if instruction.row.mnemonic in _CALLS:
+        if name in _CALLS or (name == "s_setpc_b64" and target is None and goes_anywhere(code, last - 1)):
             found.extend(called)
-        elif instruction.row.mnemonic not in _ENDS and number + 1 < len(blocks):
+        elif name not in _ENDS and number + 1 < len(blocks):
             found.append(number + 1)
         result.append(found)
     return result
 
 
 def successors_within_functions(
-    code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]]
+    code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]], entries: Sequence[int] = ()
 ) -> list[list[int]]:
     """For each block the blocks of the same function that control may reach next; a call goes on behind itself.
 
     This is how far a compiler looks that takes one function at a time.
     """
     result = block_successors(code, blocks)
+    branches = long_branches(code, entries)
     for number, (_, last) in enumerate(blocks):
         if code[last - 1].row.mnemonic in _CALLS and number + 1 < len(blocks):
             result[number] = [number + 1]
+        elif code[last - 1].row.mnemonic == "s_setpc_b64" and last - 1 not in branches:
+            result[number] = []
     return result
+
+
+def long_branches(code: Sequence[MachineInstruction], entries: Sequence[int]) -> dict[int, int]:
+    """For each jump through a register that stays within its function, by number, the byte offset it goes to."""
+    starts = sorted(entries)
+
+    def function(offset: int) -> int:
+        return bisect_right(starts, offset)
+
+    return {
+        number: target for number, target in jump_targets(code).items() if function(target) == function(code[number].pc)
+    }
 
 
 def starting_blocks(code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]]) -> list[int]:

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loom.target.amdgpu.hazards import HazardScan
-from loom.target.amdgpu.machine import MachineBlock, MachineInstruction, MachineProgram
+from loom.target.amdgpu.machine import BranchTarget, MachineBlock, MachineInstruction, MachineProgram
 from loom.target.amdgpu.processors import processor
 from loom.target.amdgpu.scalar_reads import scalar_read_waits
-from loom.target.amdgpu.simulator.flow import instructions_before, starting_blocks, successors_within_functions
+from loom.target.amdgpu.simulator.flow import (
+    instructions_before,
+    long_branches,
+    starting_blocks,
+    successors_within_functions,
+)
 from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
 from loom.target.amdgpu.simulator.hazards_rdna import forwards_partially, missing_waits, unguarded_messages
-from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks, target_of
+from loom.target.amdgpu.simulator.jumps import target_of
+from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks
+from loom.target.amdgpu.tables import find_row
 
 CERTAIN = frozenset(("valu_trans_use", "valu_partial_forwarding", "wmma"))
 """Hazards of the table's scan that are faults as they stand. For writes over lane masks the scan asks for a wait right
@@ -45,14 +52,15 @@ def hazard_faults(
         return Gfx9Hazards(code, blocks, processor_name, entries).run()
     unknown = {name for name, since in KNOWN_SINCE.items() if compiler is not None and compiler < since}
     masked = generation == "gfx11" and wave == 64 and "valu_mask_write" not in unknown
-    successors = successors_within_functions(code, blocks)
+    successors = successors_within_functions(code, blocks, entries)
     missing = missing_waits(code, blocks, successors, starting_blocks(code, blocks), masked)
     missing |= unguarded_messages(code)
     found = {number: StaticFault("missing_nop", what) for number, what in missing.items()}
     before = instructions_before(blocks, successors)
     labels = {code[first].pc: f"b{code[first].pc:x}" for first, _ in blocks}
+    branches = long_branches(code, entries)
     program = MachineProgram(
-        "kernel", processor_name, wave, [_block(code, first, last, labels) for first, last in blocks]
+        "kernel", processor_name, wave, [_block(code, first, last, labels, branches) for first, last in blocks]
     )
     for number, hazard in enumerate(h for hazards in HazardScan(program, generation).run() for h in hazards):
         if hazard is None or hazard.name not in CERTAIN:
@@ -71,25 +79,24 @@ def _missing(hazard: str, fix: str) -> StaticFault:
     return StaticFault("missing_nop", f"the hazard '{hazard}' needs {fix} in front of this instruction")
 
 
-def _block(code: Sequence[MachineInstruction], first: int, last: int, labels: dict[int, str]) -> MachineBlock:
-    from loom.target.amdgpu.machine import BranchTarget
-
+def _block(
+    code: Sequence[MachineInstruction], first: int, last: int, labels: dict[int, str], branches: dict[int, int]
+) -> MachineBlock:
+    """A block for the scan, with labels for targets; long branches are what the compiler had when it looked."""
     instructions = []
     for number in range(first, last):
         instruction = code[number]
-        target = target_of(instruction)
+        row, form, operands = instruction.row, instruction.form, instruction.operands
+        target = branches.get(number, target_of(instruction))
         if target is not None:
-            operands = tuple(
-                BranchTarget(labels.get(target), target) if isinstance(o, BranchTarget) else o
-                for o in instruction.operands
-            )
+            branch = BranchTarget(labels.get(target), target)
+            operands = tuple(branch if isinstance(o, BranchTarget) else o for o in operands)
+            if number in branches:
+                found = find_row(row.generation, "s_branch")
+                assert found is not None
+                row, form, operands = found, found.encodings[0].form, (branch,)
             instruction = MachineInstruction(
-                instruction.row,
-                instruction.form,
-                operands,
-                instruction.modifiers,
-                pc=instruction.pc,
-                size=instruction.size,
+                row, form, operands, instruction.modifiers, pc=instruction.pc, size=instruction.size
             )
         instructions.append(instruction)
     return MachineBlock(labels[code[first].pc], instructions)

@@ -7,8 +7,8 @@ Facts from LLVM's hazard recognizer for the AMDGPU target:
   What was written by a scalar instruction needs ``sa_sdst(0)``, what was written by a vector instruction
   ``va_sdst(0)``, or ``va_vcc(0)`` for VCC. LLVM puts the wait right behind the first write, whatever reads it, and then
   takes the mask's read for settled: later writes need none. A scalar load over the mask settles the read without a
-  wait of this kind. Mesa puts the wait in front of the read. So here a wait settles the mask that was overwritten before
-  it, a write alone does not, and it is missed where the read stands.
+  wait of this kind. Mesa puts the wait in front of the read. So here a wait settles the mask that was overwritten
+  before it, a write alone does not, and it is missed where the read stands.
 * **v_cmpx and permlane** (gfx11, gfx12): a lane permutation with no vector instruction between it and a ``v_cmpx``
   that wrote EXEC; ``v_nop`` does not count.
 * **Giving registers back** (gfx11, gfx12): the message that deallocates a wave's VGPRs needs ``s_nop`` right in front.

@@ -25,6 +25,7 @@ from loom.target.amdgpu.access import AGPR, SGPR, TTMP
 from loom.target.amdgpu.halves import halved_registers, units_by_halves, whole_register
 from loom.target.amdgpu.machine import MachineInstruction, Register
 from loom.target.amdgpu.simulator.flow import block_successors, starting_blocks
+from loom.target.amdgpu.simulator.jumps import RETURN_ADDRESS
 from loom.target.amdgpu.simulator.translate import StaticFault
 from loom.target.amdgpu.waits import counters_raised, waits_performed
 
@@ -32,8 +33,6 @@ from loom.target.amdgpu.waits import counters_raised, waits_performed
 _Pending = dict[tuple[int, str], int]
 
 _STORE_COUNTERS = ("vscnt", "storecnt", "vmcnt")
-_RETURN_ADDRESS = Register("sgpr", 30, 2)
-"""Where LLVM's calling convention keeps it."""
 _DEVICE_SCOPE = 2
 _UNORDERED = frozenset(("smem", "flat", "message"))
 
@@ -176,7 +175,7 @@ class StaticChecker:
         if number in self.faults:
             return
         reads, writes = self._reads[number], self._writes[number]
-        returns = instruction.row.mnemonic == "s_setpc_b64" and instruction.operands[0] == _RETURN_ADDRESS
+        returns = instruction.row.mnemonic == "s_setpc_b64" and instruction.operands[0] == RETURN_ADDRESS
         for (producer, counter), _ in operations.items():
             if counter in ("vscnt", "storecnt", "expcnt"):
                 continue

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loom.low.semantics.operation import Mode
-from loom.target.amdgpu.machine import BranchTarget, Immediate, Inline, Literal, MachineInstruction, Register
+from loom.target.amdgpu.machine import Immediate, Inline, Literal, MachineInstruction, Register
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.block import BlockValues
 from loom.target.amdgpu.simulator.decode import UNKNOWN
@@ -19,6 +19,7 @@ from loom.target.amdgpu.simulator.emit import SCALAR_BASE, Emitter, Unallocated,
 from loom.target.amdgpu.simulator.format_helpers import sizes_text
 from loom.target.amdgpu.simulator.helpers import Helper, signature
 from loom.target.amdgpu.simulator.instruction_sets import ENDS_BLOCK, LANE_EXCHANGES, NO_EFFECT
+from loom.target.amdgpu.simulator.jumps import jump_targets, target_of
 from loom.target.amdgpu.simulator.memory_emit import MemoryEmitter
 from loom.target.amdgpu.simulator.publication import LDS_READ, LDS_WRITE, READ, WRITE, waits_for_all
 from loom.target.amdgpu.simulator.publication import declarations as watch_declarations
@@ -80,20 +81,12 @@ class Translation:
     faults: dict[int, StaticFault] = field(default_factory=dict)
 
 
-def target_of(instruction: MachineInstruction) -> int | None:
-    """Byte offset that a direct branch goes to."""
-    for operand in instruction.operands:
-        if isinstance(operand, BranchTarget):
-            return operand.offset
-    return None
-
-
 def split_blocks(code: Sequence[MachineInstruction], entries: Sequence[int]) -> list[tuple[int, int]]:
     """Basic blocks as ranges of instruction numbers. ``entries`` are byte offsets where control may enter besides by
     branches.
     """
     at = {instruction.pc: number for number, instruction in enumerate(code)}
-    leaders = {0} | {at[e] for e in entries if e in at}
+    leaders = {0} | {at[e] for e in (*entries, *jump_targets(code).values()) if e in at}
     for number, instruction in enumerate(code):
         target = target_of(instruction)
         if target is not None:
@@ -128,6 +121,7 @@ class Translator:
         self.result = Translation()
         self.result.blocks = split_blocks(code, entries)
         self.block_at = {code[first].pc: n for n, (first, _) in enumerate(self.result.blocks)}
+        self._jumps = jump_targets(code)
         self.lines: list[str] = []
         self.values = BlockValues(self.lines, settings.wave, False)
         self.emitter = Emitter(
@@ -195,7 +189,7 @@ class Translator:
         instruction = self.code[last - 1]
         name = instruction.row.mnemonic
         found = []
-        target = target_of(instruction)
+        target = self._jumps.get(last - 1, target_of(instruction))
         if target is not None and target in self.block_at:
             found.append(self.block_at[target])
         stops = (
@@ -210,7 +204,7 @@ class Translator:
         )
         if name not in stops and block + 1 < len(self.result.blocks):
             found.append(block + 1)
-        if name in ("s_swappc_b64", "s_setpc_b64", "s_call_b64"):
+        if name in ("s_swappc_b64", "s_setpc_b64", "s_call_b64") and last - 1 not in self._jumps:
             # Control may come out at any other entry: blocks entered indirectly know nothing.
             found.extend(n for n in range(len(self.result.blocks)) if n != block and self._indirect(n))
         return found
