@@ -218,11 +218,10 @@ class StaticChecker:
                 return
 
     def _ordered(self, earlier: MachineInstruction, later: MachineInstruction, counter: str) -> bool:
-        """Whether both write through the same in-order queue, so that the later result wins."""
-        if counter not in counters_raised(later):
-            return False
+        """Whether what an earlier access returns on a counter comes before anything that the later one returns: the
+        later result wins then. A flat access may return from either memory, in the order of each."""
         kind = _kind(earlier, counter)
-        return kind not in _UNORDERED and kind == _kind(later, counter)
+        return kind not in _UNORDERED and {(counter, kind)} == {(c, _kind(later, c)) for c in counters_raised(later)}
 
     def _check_barrier(self, number: int, operations: _Pending) -> None:
         if number in self.faults:
