@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from loom.diagnostics import LoomError
 from loom.ir import FloatType, Operation, TensorType
 from loom.ir import Value as SsaValue
 from loom.reference.formats import Array, ElementFormat, parse_number
+from loom.store.npy import read_npy
 
 _POISON = "a launch stored what an operation without a defined result gave: a division by zero, a wide shift, …"
 
@@ -184,16 +185,15 @@ class Scope:
         shape, form = self.shape_of(op, _tensor_type(result)), _form(result)
         path = self.files.inputs / str(op.attributes["path"])
         try:
-            # Not numpy.load: what begins like an archive or a pickle is no array either, and it would say so otherwise.
             with path.open("rb") as stream:
-                array = _read_array(stream)
+                array = read_npy(stream)
             tensor = from_npy_array(array, form, result.name or "")
         except OSError as problem:
             reason = problem.strerror or str(problem)
             raise ValueFailure(Issue("file", "CHECK/024", f"cannot read '{path}': {reason}", op.location)) from None
         except MemoryError:
             raise ValueFailure(Issue("file", "CHECK/025", f"'{path}' does not fit in memory", op.location)) from None
-        except (ValueError, EOFError) as problem:
+        except ValueError as problem:
             raise ValueFailure(Issue("file", "CHECK/025", f"'{path}': {problem}", op.location)) from None
         if tensor.shape != shape:
             raise ValueFailure(
@@ -349,15 +349,6 @@ class Scope:
         except OSError as problem:
             return Issue("file", "CHECK/027", f"cannot write '{path}': {problem.strerror or problem}", op.location)
         return None
-
-
-def _read_array(stream: BinaryIO) -> Array:
-    """The array of an ``.npy`` file. Raises ``ValueError`` for anything else."""
-    try:
-        array: Array = np.lib.format.read_array(stream, allow_pickle=False)
-    except ValueError as problem:
-        raise ValueError(f"this is no .npy file of numbers ({problem}); numpy.save writes one") from None
-    return array
 
 
 def _too_large(op: Operation, count: int) -> Issue:

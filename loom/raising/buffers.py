@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import error
+from loom.store.npy import little_endian, read_npy
 
 if TYPE_CHECKING:
     import numpy
@@ -153,7 +153,7 @@ def parse_number(text: str, element: str, what: str) -> int:
                 raise error(f"{what}: {word} does not fit {element}", "BUFFER/002")
             return number & ((1 << (size * 8)) - 1)
         value = float(int(word, 16)) if word.lower().startswith(("0x", "-0x")) else float(word)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise error(f"{what}: '{word}' is no {element} value", "BUFFER/002") from None
     if element in _SMALL_FLOATS:
         from loom.reference.formats import FORMATS, encode
@@ -207,20 +207,20 @@ def load_npy(path: str, expected: tuple[tuple[int, ...], str, bool] | None, what
     Raises:
         LoomError: ``BUFFER/003`` where the file is absent, no ``.npy`` array, or of another shape or type.
     """
-    import numpy
-
     try:
-        array = numpy.load(Path(path), allow_pickle=False)
-    except (OSError, ValueError) as failure:
-        raise error(f"{what}: cannot read '{path}': {failure}", "BUFFER/003") from None
-    if not isinstance(array, numpy.ndarray):
-        raise error(f"{what}: '{path}' holds no single array", "BUFFER/003", hint="save it with numpy.save")
+        with open(path, "rb") as stream:
+            array = read_npy(stream)
+    except OSError as failure:
+        raise error(f"{what}: cannot read '{path}': {failure.strerror or failure}", "BUFFER/003") from None
+    except MemoryError:
+        raise error(f"{what}: '{path}' does not fit in memory", "BUFFER/003") from None
+    except ValueError as failure:
+        raise error(f"{what}: '{path}': {failure}", "BUFFER/003") from None
     kind, width = array.dtype.kind, array.dtype.itemsize
     name = {"f": f"f{width * 8}", "i": f"i{width * 8}", "u": f"i{width * 8}", "b": "i1"}.get(kind, "?")
     if name not in ELEMENT_TYPES:
         raise error(f"{what}: '{path}' has elements of type {array.dtype}", "BUFFER/003")
-    little = numpy.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
-    data = little.tobytes()
+    data = little_endian(array).tobytes()
     if expected is None:
         return TypedBuffer(tuple(array.shape), name, data, kind == "u")
     shape, element, unsigned = expected
