@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from loom.diagnostics import Diagnostic, ExitCode, LoomError, Severity, error, render_json, render_text
+from loom.diagnostics import Diagnostic, ExitCode, Location, LoomError, Severity, error, render_json, render_text
 
 #: What a shell reports for a process that ended by SIGINT (128 + 2).
 INTERRUPTED = 130
 
 _LARGEST_EXCERPT_FILE = 32 * 1024 * 1024
-
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -122,11 +125,37 @@ def run_tool(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None = 
 
     ``body`` takes the arguments without the program name and returns an exit code. :class:`LoomError` is rendered to
     stderr and gives its own exit code; an ``OSError`` with a file name is bad input (2); a closed pipe behind stdout is
-    success; an interrupt is 130; everything else is one line ``internal error`` and 4, with a traceback only where
-    ``LOOM_DEBUG=1`` is set.
+    success; an interrupt ends the process at once (130 in a shell); everything else is one line ``internal error`` and
+    4, with a traceback only where ``LOOM_DEBUG=1`` is set.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     diagnostic_format = _wanted_format(arguments)
+    with _interrupts_end_the_process():
+        return _run_body(body, arguments, diagnostic_format)
+
+
+@contextmanager
+def _interrupts_end_the_process() -> Iterator[None]:
+    """Leave SIGINT to the system inside the block.
+
+    Python looks at signals between its own instructions only: not while compiled code runs, as that of a simulated
+    kernel or of LLVM does for minutes. And an exception that unwinds past such code in other threads would take away
+    the memory it works on. Files are replaced as a whole, so nothing is half written.
+    """
+    ours = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if ours:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _run_body(body: Callable[[Sequence[str]], int], arguments: Sequence[str], diagnostic_format: str) -> int:
     try:
         code = int(body(arguments))
         if sys.stdout is not None:  # it is None where the caller closed it
@@ -181,8 +210,6 @@ def read_text(path: str) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as failure:
         line = data.count(b"\n", 0, failure.start) + 1
-        from loom.diagnostics import Location
-
         message = f"not UTF-8 text: byte 0x{data[failure.start]:02x}"
         raise error(message, "TOOL/003", Location(path, line, 1), hint="is this a text file?") from None
 
@@ -210,22 +237,62 @@ def write_output(path: str | None, data: bytes | str) -> None:
         sys.stdout.buffer.write(raw)
         sys.stdout.buffer.flush()
         return
+    write_file(path, raw)
+
+
+def write_file(path: str, data: bytes | memoryview) -> None:
+    """Write a file by way of a temporary one beside it; folders on the way are made, devices and pipes written through.
+
+    Raises ``TOOL/004`` (exit code 2) where the place cannot be written; an old file stays, and nothing else remains.
+    """
     target = Path(path)
-    if target.exists() and not target.is_file():  # a device or pipe is written through
+    if target.exists() and not target.is_file():
         try:
             with open(target, "wb") as stream:
-                stream.write(raw)
+                stream.write(data)
         except OSError as failure:
             raise error(f"cannot write '{path}': {failure.strerror or failure}", "TOOL/004") from None
         return
+    target = Path(os.path.realpath(path))  # what a link names is replaced, not the link
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(raw)
+        temporary.write_bytes(data)
         os.replace(temporary, target)
+    except FileExistsError:  # of mkdir, where a file stands
+        raise error(f"cannot write '{path}': '{target.parent}' is no folder", "TOOL/004") from None
     except OSError as failure:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise error(f"cannot write '{path}': {failure.strerror or failure}", "TOOL/004") from None
+
+
+def check_writable(path: str) -> None:
+    """Raise ``TOOL/004`` (exit code 2) for a file that :func:`write_file` could not write, before work is spent."""
+    target = Path(os.path.realpath(path))
+    reason = None
+    if target.is_dir():
+        reason = "Is a directory"
+    elif target.exists():
+        reason = None if os.access(target, os.W_OK) else "Permission denied"
+    else:
+        folder = next(parent for parent in target.parents if parent.exists())
+        if not folder.is_dir():
+            reason = f"'{folder}' is no folder"
+        elif not os.access(folder, os.W_OK | os.X_OK):
+            reason = f"'{folder}' cannot be written"
+    if reason is not None:
+        raise error(f"cannot write '{path}': {reason}", "TOOL/004")
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Give errors that leave the block without a location the file ``path``."""
+    try:
+        yield
+    except LoomError as failure:
+        named = [d if d.location is not None else replace(d, location=Location(path)) for d in failure.diagnostics]
+        raise LoomError(named, failure.exit_code) from None
 
 
 def json_text(document: object) -> str:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -9,8 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from loom.diagnostics import ExitCode, error
-from loom.tools.common import Progress, make_parser, print_json, read_text, run_tool, write_output
+from loom.diagnostics import ExitCode, Location, LoomError, error
+from loom.tools.common import (
+    Progress,
+    check_writable,
+    make_parser,
+    naming,
+    print_json,
+    read_text,
+    run_tool,
+    write_file,
+    write_output,
+)
 
 
 def test_a_loom_error_is_rendered_and_gives_its_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,3 +137,64 @@ def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str
     with Progress(3, "jobs") as progress:
         progress.update(1, "x")
     assert capsys.readouterr() == ("", "")
+
+
+def test_an_interrupt_is_the_system_s_while_a_tool_runs() -> None:
+    """Compiled code does not look at Python's signals, so the process has to end without them."""
+    before = signal.getsignal(signal.SIGINT)
+    seen = []
+
+    def body(_: Sequence[str]) -> int:
+        seen.append(signal.getsignal(signal.SIGINT))
+        raise ValueError("anything")
+
+    assert run_tool(body, []) == 4
+    assert signal.getsignal(signal.SIGINT) is before
+    assert seen == [signal.SIG_DFL if before is signal.default_int_handler else before]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in a background job of a shell
+    try:
+        assert run_tool(body, []) == 4
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen[1] == signal.SIG_IGN
+
+
+def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "out"
+    target.write_bytes(b"old")
+
+    def full(self: Path, data: bytes) -> int:
+        with open(self, "wb") as stream:
+            stream.write(data[:2])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises(LoomError, match="No space left"):
+            write_file(str(target), b"new contents")
+    assert target.read_bytes() == b"old" and os.listdir(tmp_path) == ["out"]
+    with pytest.raises(LoomError, match="is no folder"):
+        write_file(str(target / "below"), b"x")
+    write_file(str(target), b"new contents")
+    assert target.read_bytes() == b"new contents"
+
+
+def test_what_cannot_be_written_is_known_beforehand(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    for good in ("file", "new", "new/folder/file"):
+        check_writable(str(tmp_path / good))
+    for bad in ("", "file/below", "file/below/further"):
+        with pytest.raises(LoomError) as caught:
+            check_writable(str(tmp_path / bad))
+        assert caught.value.diagnostics[0].code == "TOOL/004"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_errors_without_a_place_get_the_file() -> None:
+    with pytest.raises(LoomError) as caught, naming("k.hsaco"):
+        raise error("damaged", "DEVICE/020", exit_code=ExitCode.UNAVAILABLE)
+    assert caught.value.exit_code is ExitCode.UNAVAILABLE
+    assert caught.value.diagnostics[0].location == Location("k.hsaco")
+    with pytest.raises(LoomError) as caught, naming("k.s"):
+        raise error("wrong", "ASM/003", Location("other.s", 3, 1))
+    assert caught.value.diagnostics[0].location == Location("other.s", 3, 1)

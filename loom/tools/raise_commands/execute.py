@@ -7,8 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from loom.diagnostics import ExitCode
-from loom.tools.common import read_bytes, write_output
+from loom.diagnostics import ExitCode, error
+from loom.tools.common import check_writable, naming, read_bytes, write_output
 
 HELP = """Run a code object on every shape of a workload.
 
@@ -33,13 +33,18 @@ def run(args: argparse.Namespace) -> int:
     from loom.raising.resources import kernel_resources
     from loom.store.workload import load_workload
 
+    if not args.output:
+        raise error("--output is empty", "TOOL/004", hint="name a folder for the results")
+    folder = Path(args.output)
+    check_writable(str(folder / "run.json"))
     workload = load_workload(args.workload, check_files=False)
     form = workload.form(args.form) if args.form else None
     kernel = args.kernel or (form.root.lstrip("@") if form else workload.kernel)
     code = read_bytes(args.code_object)
     device = open_device(args.device, lambda line: print(line, file=sys.stderr))
     try:
-        runs = run_workload(device, code, kernel, workload, form)
+        with naming(args.code_object):
+            runs = run_workload(device, code, kernel, workload, form)
         document = {
             "identity": workload.identity,
             "kernel": kernel,
@@ -48,7 +53,6 @@ def run(args: argparse.Namespace) -> int:
         }
     finally:
         device.close()
-    folder = Path(args.output)
     for item in runs:
         for name, data in item.outputs.items():
             write_output(str(folder / "outputs" / f"{item.shape}.{name}.bin"), data)

@@ -3,40 +3,51 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from loom.diagnostics import ExitCode, error
-from loom.tools.common import print_json, read_bytes, read_text
+from loom.diagnostics import ExitCode, LoomError, error
+from loom.tools.common import check_writable, naming, print_json, read_bytes, read_text, write_file
 
 if TYPE_CHECKING:
     import numpy
 
+    from loom.device.protocol import KernelArgument, KernelInfo
+
 HELP = """Execute a kernel on a device, the simulator included.
 
 FILE is a code object, assembly text (.s) or prepared Low (.loom). Give one --arg for each explicit argument, in order:
-    --arg=buffer:IN.npy            a buffer with the file's contents
+    --arg=buffer:IN.npy            a buffer with the file's values, little-endian and row by row
     --arg=buffer:IN.npy:OUT.npy    the same, and its contents afterwards are written to OUT.npy
-    --arg=i32:5                    a number: i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64, decimal or 0x…
+    --arg=i32:5                    a number: i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64, decimal or 0x…
+                                   (0x… may set the sign bit: i32:0xffffffff is -1)
     --arg=value:IN.npy             the file's bytes as an argument passed by value: a structure or a vector
     --arg=null                     a null pointer
 A pointer into dynamic LDS (``local`` in OpenCL) is u32: its offset.
 Hidden arguments are filled as the kernel's metadata says.
 
-Exit code 1: the kernel faulted; the fault names kernel, pc, instruction, wave, lane, address and the nearest buffer."""
+Exit code 1: the kernel faulted; the fault names kernel, pc, instruction, wave, lane, address and the nearest buffer.
+Files are written only when it ran to its end: OUT.npy keeps what it had otherwise."""
 
-#: Scalar type → NumPy type.
-_SCALARS = {
-    "i8": "<i1", "u8": "<u1", "i16": "<i2", "u16": "<u2", "i32": "<i4", "u32": "<u4", "i64": "<i8", "u64": "<u8",
-    "f16": "<f2", "f32": "<f4", "f64": "<f8",
-}  # fmt: skip
+#: Scalar kind → bits.
+_INTEGERS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 64, "u64": 64}
+#: Scalar kind → bytes, bit pattern of infinity.
+_FLOATS = {"f16": (2, 0x7C00), "bf16": (2, 0x7F80), "f32": (4, 0x7F80_0000), "f64": (8, 0x7FF0_0000_0000_0000)}
 
 _KERNEL_LIST_LIMIT = 20
 
 
+#: The longest number of a size that is read; more digits than these are no size.
+_LONGEST_SIZE = 20
+
+
 @dataclass(slots=True)
-class _Buffer:
+class Buffer:
+    """A buffer argument: its contents, and the file that takes them afterwards."""
+
     array: numpy.ndarray[Any, Any]
     output: str | None
 
@@ -58,42 +69,80 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _sizes(text: str, flag: str) -> tuple[int, ...]:
-    words = text.split(",")
-    if not 1 <= len(words) <= 3 or not all(w.strip().isdecimal() and int(w) > 0 for w in words):
-        raise error(f"{flag}: '{text}' is not one to three positive numbers", "RUN/001", hint="for example 16 or 4,4,1")
-    return tuple(int(w) for w in words)
-
-
-def _parse_argument(text: str) -> Any:
-    import numpy
-
-    kind, _, value = text.partition(":")
-    if kind == "null":
-        return None
-    if kind in ("buffer", "value"):
-        source, _, target = value.partition(":") if kind == "buffer" else (value, "", "")
-        try:
-            array = numpy.load(source, allow_pickle=False)
-        except (OSError, ValueError) as problem:
-            message = f"--arg={text}: cannot read '{source}': {problem}"
-            raise error(message, "RUN/002", hint="give a .npy file") from None
-        array = numpy.ascontiguousarray(array)
-        return _Buffer(array, target or None) if kind == "buffer" else array
-    if kind not in _SCALARS:
+    words = [word.strip() for word in text.split(",")]
+    if not 1 <= len(words) <= 3 or not all(w.isdecimal() and len(w) <= _LONGEST_SIZE and int(w) > 0 for w in words):
+        shown = text if len(text) <= 80 else f"{text[:80]}…"
         raise error(
-            f"--arg={text}: unknown kind '{kind}'", "RUN/003", hint="buffer, value, null, " + ", ".join(_SCALARS)
+            f"{flag}: '{shown}' is not one to three positive numbers", "RUN/001", hint="for example 16 or 4,4,1"
         )
-    dtype = numpy.dtype(_SCALARS[kind])
+    return tuple(map(int, words))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def parse_argument(text: str) -> Buffer | bytes:
+    """One ``--arg``: a buffer, or the bytes of an argument passed by value, little-endian.
+
+    Raises ``RUN/002`` (a file), ``RUN/003`` or ``BUFFER/002`` (a number).
+    """
+    kind, colon, value = text.partition(":")
+    if text == "null":
+        return bytes(8)
+    if kind in ("buffer", "value"):
+        source, named, target = value.partition(":") if kind == "buffer" else (value, "", "")
+        if not source or (named and not target):
+            raise error(f"--arg={text}: a file name is missing", "RUN/002", hint=f"for example {kind}:x.npy")
+        array = _read_array(source, text)
+        return Buffer(array, target or None) if kind == "buffer" else array.tobytes()
+    if not colon or not (kind in _INTEGERS or kind in _FLOATS):
+        known = ", ".join(["buffer", "value", *_INTEGERS, *_FLOATS])
+        raise error(f"--arg={text}: unknown kind '{kind}'", "RUN/003", hint=f"KIND:VALUE with {known}; or null")
+    return _float(kind, value, text) if kind in _FLOATS else _integer(kind, value, text)
+
+
+def _read_array(path: str, text: str) -> numpy.ndarray[Any, Any]:
+    from loom.store.npy import little_endian, read_npy
+
     try:
-        if kind[0] == "f":
-            return numpy.array(float(value), dtype=dtype)
+        with open(path, "rb") as stream:
+            return little_endian(read_npy(stream))
+    except OSError as problem:
+        reason = f"cannot read '{path}': {problem.strerror or problem}"
+    except MemoryError:
+        reason = f"'{path}' does not fit in memory"
+    except ValueError as problem:
+        reason = f"'{path}': {problem}"
+    raise error(f"--arg={text}: {reason}", "RUN/002", hint="give a .npy file: buffer:IN.npy or buffer:IN.npy:OUT.npy")
+
+
+def _integer(kind: str, value: str, text: str) -> bytes:
+    """Decimal numbers are values of the kind; hexadecimal ones may be its bit patterns."""
+    bits = _INTEGERS[kind]
+    try:
         number = int(value, 0)
-        low = 0 if kind[0] == "u" else -(1 << (8 * dtype.itemsize - 1))
-        if not low <= number < 1 << (8 * dtype.itemsize):
-            raise error(f"--arg={text}: {value} does not fit {kind}", "RUN/003")
-        return numpy.array(number & ((1 << (8 * dtype.itemsize)) - 1), dtype=dtype.str.replace("i", "u"))
     except ValueError:
-        raise error(f"--arg={text}: '{value}' is no number", "RUN/003", hint="for example i32:5 or f32:1.5") from None
+        message = f"--arg={_cut(text)}: '{_cut(value)}' is no integer"
+        raise error(message, "RUN/003", hint=f"for example {kind}:5") from None
+    signed = kind[0] == "i"
+    low = -(1 << bits - 1) if signed else 0
+    pattern = value.strip().lower().startswith(("0x", "0b"))
+    high = 1 << (bits - 1 if signed and not pattern else bits)
+    if not low <= number < high:
+        hint = f"{low} to {high - 1}" + ("; its bit pattern may be given as 0x…" if signed and not pattern else "")
+        raise error(f"--arg={text}: {value} does not fit {kind}", "RUN/003", hint=hint)
+    return (number & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
+
+
+def _float(kind: str, value: str, text: str) -> bytes:
+    from loom.raising.buffers import parse_number
+
+    size, infinity = _FLOATS[kind]
+    pattern = parse_number(value, kind, f"--arg={text}")
+    if pattern & ((1 << 8 * size - 1) - 1) == infinity and "inf" not in value.lower():
+        raise error(f"--arg={text}: {value} does not fit {kind}", "RUN/003", hint=f"{kind}:inf is infinity")
+    return pattern.to_bytes(size, "little")
 
 
 def load_code(path: str, processor: str | None) -> bytes:
@@ -122,26 +171,23 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    import numpy
-
     from loom.device.protocol import Faulted
     from loom.device.registry import open_device
 
     groups = _sizes(args.workgroups, "--workgroups")
     size = _sizes(args.workgroup_size, "--workgroup-size")
-    arguments = [_parse_argument(text) for text in args.arg]
-    code = load_code(args.file, args.processor)
+    arguments = [parse_argument(text) for text in args.arg]
+    _check_outputs([a.output for a in arguments if isinstance(a, Buffer) and a.output is not None])
+    with naming(args.file):
+        code = load_code(args.file, args.processor)
     device = open_device(args.device, lambda line: print(line, file=sys.stderr), **_options(args))
     try:
-        executable = device.load(code)
-        names = list(executable.kernels)
-        kernel = args.kernel or (names[0] if len(names) == 1 else None)
-        if kernel is None or kernel not in executable.kernels:
-            shown = ", ".join(names[:_KERNEL_LIST_LIMIT])
-            wanted = f"no kernel '{kernel}'" if kernel else "several kernels; choose one with --kernel"
-            raise error(f"'{args.file}' has {wanted}", "RUN/004", hint=f"kernels: {shown}")
+        with naming(args.file):
+            executable = device.load(code)
+        kernel = _choose_kernel(args.file, list(executable.kernels), args.kernel)
         info = executable.kernels[kernel]
         explicit = sorted((a for a in info.arguments if not a.kind.startswith("hidden_")), key=lambda a: a.offset)
+        _check_layout(kernel, info, explicit)
         if len(explicit) != len(arguments):
             described = ", ".join(f"{a.name or a.kind} ({a.size} bytes)" for a in explicit)
             raise error(
@@ -150,13 +196,13 @@ def run(args: argparse.Namespace) -> int:
         kernarg = bytearray(max((a.offset + a.size for a in explicit), default=0))
         buffers = []
         for position, (entry, value) in enumerate(zip(explicit, arguments, strict=True)):
-            if isinstance(value, _Buffer):
+            if isinstance(value, Buffer):
                 buffer = device.allocate(value.array.nbytes, entry.name or f"argument {position}")
                 device.write(buffer, value.array.tobytes())
                 buffers.append((buffer, value))
                 data = buffer.address.to_bytes(8, "little")
             else:
-                data = bytes(8) if value is None else value.tobytes()
+                data = value
             if len(data) != entry.size:
                 what = f"argument {position} ({entry.name or entry.kind}) of kernel '{kernel}'"
                 raise error(
@@ -174,26 +220,71 @@ def run(args: argparse.Namespace) -> int:
             document["counts"] = outcome.counts.to_json()
         if isinstance(outcome, Faulted):
             document["fault"] = outcome.fault.to_json()
+        failure = None
         for buffer, value in buffers:
-            if value.output:
-                after = numpy.frombuffer(device.read(buffer), dtype=value.array.dtype).reshape(value.array.shape)
-                _save(value.output, after)
+            if value.output is None:
+                continue
+            if isinstance(outcome, Faulted):
+                print(f"'{value.output}' is not written: the kernel faulted", file=sys.stderr)
+                continue
+            try:
+                _save(value.output, device.read(buffer), value.array)
+            except LoomError as problem:  # the launch may have taken long: its counts are reported all the same
+                failure = failure or problem
     finally:
         device.close()
     if args.json:
         print_json(document)
     else:
         _print(document)
+    if failure is not None:
+        raise failure
     return int(ExitCode.EVIDENCE_FAILED if isinstance(outcome, Faulted) else ExitCode.SUCCESS)
 
 
-def _save(path: str, array: numpy.ndarray[Any, Any]) -> None:
+def _choose_kernel(path: str, names: list[str], wanted: str | None) -> str:
+    if wanted in names:
+        return wanted
+    if wanted is None and len(names) == 1:
+        return names[0]
+    if not names:
+        problem = "has no kernel"
+    else:
+        problem = "has several kernels; choose one with --kernel" if wanted is None else f"has no kernel '{wanted}'"
+    shown = ", ".join(names[:_KERNEL_LIST_LIMIT]) + (", …" if len(names) > _KERNEL_LIST_LIMIT else "")
+    raise error(f"'{path}' {problem}", "RUN/004", hint=f"kernels: {shown}" if names else "is its metadata complete?")
+
+
+def _check_layout(kernel: str, info: KernelInfo, explicit: list[KernelArgument]) -> None:
+    """Refuse metadata that places arguments on top of each other or outside the segment."""
+    end = 0
+    for position, entry in enumerate(explicit):
+        if not end <= entry.offset <= entry.offset + entry.size <= info.kernarg_size:
+            place = f"bytes {entry.offset} to {entry.offset + entry.size}"
+            raise error(
+                f"argument {position} ({entry.name or entry.kind}) of kernel '{kernel}' lies at {place}: in another "
+                f"argument, or outside the segment of {info.kernarg_size} bytes",
+                "RUN/007",
+                hint="correct .offset, .size or .kernarg_segment_size in the code object's metadata",
+            )
+        end = entry.offset + entry.size
+
+
+def _check_outputs(paths: list[str]) -> None:
+    """Refuse, before anything runs, a file that cannot be written or that two arguments would write."""
+    for number, path in enumerate(paths):
+        if any(os.path.realpath(path) == os.path.realpath(other) for other in paths[:number]):
+            raise error(f"'{path}' is the output of two arguments", "RUN/006", hint="name a file for each")
+        check_writable(path)
+
+
+def _save(path: str, data: bytes, before: numpy.ndarray[Any, Any]) -> None:
+    """Write a buffer's bytes as an array of the shape and type that it had."""
     import numpy
 
-    try:
-        numpy.save(path, array, allow_pickle=False)
-    except OSError as problem:
-        raise error(f"cannot write '{path}': {problem.strerror}", "RUN/006") from None
+    stream = io.BytesIO()
+    numpy.save(stream, numpy.frombuffer(data, dtype=before.dtype).reshape(before.shape), allow_pickle=False)
+    write_file(path, stream.getbuffer())
 
 
 def _print(document: dict[str, Any]) -> None:
