@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -72,11 +73,13 @@ def _machine(level: int) -> Any:
     )
 
 
+def host_identity() -> tuple[Any, ...]:
+    """What objects depend on besides the text: the host's features and the versions that make the code."""
+    return (FORMAT, *host_features(), _binding().llvm_version_info, _binding_version())
+
+
 def _key(text: str, level: int) -> str:
-    binding = _binding()
-    digest = hashlib.sha256()
-    identity = (FORMAT, *host_features(), level, binding.llvm_version_info, _binding_version())
-    digest.update(repr(identity).encode())
+    digest = hashlib.sha256(repr((*host_identity(), level)).encode())
     digest.update(text.encode())
     return digest.hexdigest()
 
@@ -101,6 +104,7 @@ def read_cached(key: str) -> bytes | None:
 def write_cached(key: str, body: bytes) -> None:
     """Put an object into the cache; a cache that cannot be written is no error."""
     directory = cache_directory() / key[:2]
+    name = None
     try:
         directory.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=directory)
@@ -108,7 +112,9 @@ def write_cached(key: str, body: bytes) -> None:
             file.write(_MAGIC + hashlib.sha256(body).digest() + body)
         os.replace(name, directory / key)
     except OSError:
-        return
+        if name is not None:  # a full disk would otherwise fill up further with every run
+            with suppress(OSError):
+                os.unlink(name)
 
 
 def unique_declarations(text: str) -> str:
@@ -172,15 +178,20 @@ def _emit_in_child(text: str, level: int) -> bytes:
     )
 
 
-def compile_text(text: str, level: int = 2) -> bytes:
-    """The object for IR text, from the cache where possible."""
+def compile_object(text: str, level: int = 2) -> tuple[str, bytes]:
+    """The object for IR text, from the cache where possible, with its key there."""
     text = unique_declarations(text)
     key = _key(text, level)
     found = read_cached(key)
     if found is None:
         found = _emit_in_child(text, level)
         write_cached(key, found)
-    return found
+    return key, found
+
+
+def compile_text(text: str, level: int = 2) -> bytes:
+    """The object for IR text, from the cache where possible."""
+    return compile_object(text, level)[1]
 
 
 @lru_cache(maxsize=1)
