@@ -46,12 +46,16 @@ class WaitAccess:
             value, reason, kinds)``;
             ``kinds`` restricts the demand to the operations of these kinds, ``None`` means all.
         waits: Waits it performs itself: counter to value.
+        replaces: Further units, which only its own operations write and which it does not read. They need not have
+            arrived where what is under way to them is of the same kind and arrives in order
+            (:attr:`CounterModel.ordered_results`).
     """
 
     touches: tuple[Unit, ...] = ()
     events: tuple[Event, ...] = ()
     drains: tuple[tuple[str, int, str, frozenset[str] | None], ...] = ()
     waits: Mapping[str, int] = field(default_factory=dict)
+    replaces: tuple[Unit, ...] = ()
 
 
 @dataclass(slots=True)
@@ -71,11 +75,17 @@ class CounterModel:
         maximum: Largest value of each counter that a wait can name.
         unordered: Kinds whose operations finish in any order.
         shared_order: Sets of kinds of one counter that finish in one common order.
+        ordered_results: Kinds whose results arrive in registers in the order of issue: the younger of two operations
+            that write one register has the last word, without a wait in between.
     """
 
     maximum: Mapping[str, int]
     unordered: frozenset[str]
     shared_order: tuple[frozenset[str], ...] = ()
+    ordered_results: frozenset[str] = frozenset()
+
+
+_NOTHING: Mapping[str, tuple[int, int, str]] = {}
 
 
 class _State:
@@ -83,9 +93,9 @@ class _State:
 
     ``upper[counter]`` counts operations issued so far; ``lower[counter]`` those known to have finished.
     ``units[unit][counter]``
-    is the number (as of ``upper``) of the youngest operation that writes the unit. ``kinds[counter][kind]`` is the
-    number of the
-    youngest operation of the kind. Producers go along for reports.
+    is the number (as of ``upper``) of the youngest operation that writes the unit, with its producer, for reports, and
+    its kind, empty where paths disagree. ``kinds[counter][kind]`` is the number of the
+    youngest operation of the kind, with its producer.
     """
 
     __slots__ = ("kinds", "lower", "units", "upper")
@@ -93,7 +103,7 @@ class _State:
     def __init__(self, counters: Sequence[str]) -> None:
         self.upper = dict.fromkeys(counters, 0)
         self.lower = dict.fromkeys(counters, 0)
-        self.units: dict[Unit, dict[str, tuple[int, int]]] = {}
+        self.units: dict[Unit, dict[str, tuple[int, int, str]]] = {}
         self.kinds: dict[str, dict[str, tuple[int, int]]] = {counter: {} for counter in counters}
 
     def copy(self) -> _State:
@@ -128,7 +138,9 @@ class _State:
         upper = self.upper
         return (
             tuple(upper[c] - self.lower[c] for c in upper),
-            frozenset((unit, c, upper[c] - s[0]) for unit, scores in self.units.items() for c, s in scores.items()),
+            frozenset(
+                (unit, c, upper[c] - s[0], s[2]) for unit, scores in self.units.items() for c, s in scores.items()
+            ),
             frozenset((c, kind, upper[c] - s[0]) for c, kinds in self.kinds.items() for kind, s in kinds.items()),
         )
 
@@ -146,15 +158,18 @@ class _State:
             for scores in self.units.values():
                 found = scores.get(counter)
                 if found is not None:
-                    scores[counter] = (max(found[0] + shift_mine, 1), found[1])
+                    scores[counter] = (max(found[0] + shift_mine, 1), found[1], found[2])
             for unit, scores in other.units.items():
                 found = scores.get(counter)
                 if found is not None:
                     score = max(found[0] + shift_theirs, 1)
                     here = self.units.setdefault(unit, {})
                     old = here.get(counter)
+                    kind = found[2] if old is None or old[2] == found[2] else ""
                     if old is None or old[0] < score:
-                        here[counter] = (score, found[1])
+                        here[counter] = (score, found[1], kind)
+                    elif kind != old[2]:
+                        here[counter] = (old[0], old[1], kind)
             kinds = self.kinds[counter]
             for kind, (score, producer) in list(kinds.items()):
                 kinds[kind] = (max(score + shift_mine, 1), producer)
@@ -226,6 +241,16 @@ class WaitAnalysis:
             return 0
         return min(state.upper[counter] - score, self._model.maximum[counter])
 
+    def _wait_for(self, wait: Wait | None, state: _State, counter: str, score: int, producer: int) -> Wait:
+        """``wait`` with the demand that an operation that writes a unit is done."""
+        if wait is None:
+            wait = Wait({}, [])
+        value = self._needed(state, counter, score)
+        if value < wait.counters.get(counter, 1 << 30):
+            wait.counters[counter] = value
+        wait.causes.append((counter, producer, "data"))
+        return wait
+
     def _in_order(self, state: _State, counter: str) -> bool:
         """Whether everything that is under way on a counter finishes in the order of issue."""
         kinds = state.kinds[counter]
@@ -242,13 +267,13 @@ class WaitAnalysis:
                     scores = units.get(unit)
                     if scores is None:
                         continue
-                    for counter, (score, producer) in list(scores.items()):
-                        value = self._needed(state, counter, score)
-                        if wait is None:
-                            wait = Wait({}, [])
-                        if value < wait.counters.get(counter, 1 << 30):
-                            wait.counters[counter] = value
-                        wait.causes.append((counter, producer, "data"))
+                    for counter, (score, producer, _) in scores.items():
+                        wait = self._wait_for(wait, state, counter, score, producer)
+                for unit in access.replaces:
+                    for counter, (score, producer, kind) in units.get(unit, _NOTHING).items():
+                        ordered = kind in self._model.ordered_results
+                        if not (ordered and any(e.counter == counter and e.kind == kind for e in access.events)):
+                            wait = self._wait_for(wait, state, counter, score, producer)
             for counter, value, reason, wanted in access.drains:
                 pending = state.upper[counter] - state.lower[counter]
                 if pending <= value:
@@ -286,7 +311,7 @@ class WaitAnalysis:
                 state.upper[counter] = score
                 state.kinds[counter][event.kind] = (score, number)
                 for unit in event.writes:
-                    units.setdefault(unit, {})[counter] = (score, number)
+                    units.setdefault(unit, {})[counter] = (score, number, event.kind)
                 limit = self._model.maximum[counter] + 1
                 if score - state.lower[counter] > limit and event.kind not in self._model.unordered:
                     # The counter saturates: the hardware stalls, so the oldest are done where the order is kept.

@@ -9,7 +9,7 @@ import pytest
 
 from loom.low.waits import CounterModel, Event, WaitAccess, WaitAnalysis
 
-MODEL = CounterModel({"load": 7, "mixed": 7}, frozenset(("any",)))
+MODEL = CounterModel({"load": 7, "mixed": 7}, frozenset(("any",)), (), frozenset(("vmem",)))
 
 
 def waits_of(*accesses: WaitAccess) -> list[dict[str, int] | None]:
@@ -19,6 +19,11 @@ def waits_of(*accesses: WaitAccess) -> list[dict[str, int] | None]:
 
 def load(*units: int) -> WaitAccess:
     return WaitAccess(units, (Event("load", "vmem", units),))
+
+
+def fill(*units: int, kind: str = "vmem") -> WaitAccess:
+    """A load that needs nothing of the registers that it writes."""
+    return WaitAccess((), (Event("load", kind, units),), replaces=units)
 
 
 def test_the_use_of_an_older_load_leaves_the_younger_ones_under_way() -> None:
@@ -33,6 +38,29 @@ def test_a_use_after_a_wait_needs_no_other() -> None:
 
 def test_overwriting_a_register_under_way_waits_too() -> None:
     assert waits_of(load(1), load(1))[1] == {"load": 0}
+
+
+def test_loads_whose_results_come_in_order_follow_one_another_into_a_register() -> None:
+    assert waits_of(fill(1), fill(1), WaitAccess((1,))) == [None, None, {"load": 0}]
+    assert waits_of(fill(1), fill(2), fill(1), WaitAccess((1,)), WaitAccess((2,))) == [
+        None, None, None, {"load": 0}, None,
+    ]  # fmt: skip
+    # Another kind, an operation of another counter and arithmetic do wait.
+    assert waits_of(fill(1), fill(1, kind="flat"))[1] == {"load": 0}
+    assert waits_of(fill(1, kind="flat"), fill(1, kind="flat"))[1] == {"load": 0}
+    assert waits_of(fill(1), WaitAccess((), (Event("mixed", "lds", (1,)),), replaces=(1,)))[1] == {"load": 0}
+    assert waits_of(fill(1), WaitAccess((1,)))[1] == {"load": 0}
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_what_only_one_path_loads_in_another_order_is_waited_for(order: tuple[int, int]) -> None:
+    # 0 → 1 | 2 → 3: one arm loads the register by a kind whose results come in order, the other does not.
+    arms: dict[int, list[WaitAccess]] = {order[0]: [fill(1)], order[1]: [fill(1, kind="flat")]}
+    flow = [[1, 2], [3], [3], []]
+    waits = WaitAnalysis([[WaitAccess()], arms[1], arms[2], [fill(1)]], flow, MODEL).waits
+    assert waits[3][0] is not None and waits[3][0].counters == {"load": 0}
+    waits = WaitAnalysis([[WaitAccess()], [fill(1)], [fill(2)], [fill(1)]], flow, MODEL).waits
+    assert waits[3] == [None]
 
 
 def test_operations_without_order_are_waited_for_completely() -> None:
@@ -79,8 +107,10 @@ def random_program(seed: int) -> tuple[list[list[WaitAccess]], list[list[int]]]:
         for _ in range(rng.randint(1, 5)):
             kind = rng.random()
             units = tuple(rng.sample(range(5), rng.randint(1, 2)))
-            if kind < 0.3:
+            if kind < 0.15:
                 block.append(load(*units))
+            elif kind < 0.3:
+                block.append(fill(*units, kind=rng.choice(("vmem", "vmem", "flat"))))
             elif kind < 0.45:
                 block.append(WaitAccess(units, (Event("mixed", rng.choice(("lds", "any")), units),)))
             else:
@@ -114,7 +144,9 @@ def test_no_path_uses_a_unit_that_may_be_under_way(seed: int) -> None:
                         # Without an order only "none left" is certain.
                         done = mine[: len(mine) - value] if ordered else (mine if value == 0 else [])
                         outstanding = [o for o in outstanding if o not in done]
-                for counter, _, units in outstanding:
+                for counter, kind, units in outstanding:
                     assert not set(units) & set(access.touches), (path, counter)
+                    follows = kind == "vmem" and any(e.kind == kind for e in access.events)
+                    assert follows or not set(units) & set(access.replaces), (path, counter)
                 for event in access.events:
                     outstanding.append((event.counter, event.kind, event.writes))  # type: ignore[arg-type]

@@ -30,16 +30,24 @@ MODELS: dict[str, CounterModel] = {
         {"vmcnt": 63, "lgkmcnt": 63, "expcnt": 7, "vscnt": 63},
         frozenset(("smem", "message")),
         (frozenset(("vmem", "lds", "vscnt", "flat")),),
+        frozenset(("vmem",)),
     ),
     "gfx12": CounterModel(
         {"loadcnt": 63, "samplecnt": 63, "bvhcnt": 7, "kmcnt": 31, "dscnt": 63, "expcnt": 7, "storecnt": 63},
         frozenset(("smem", "message")),
         (frozenset(("storecnt", "vmem", "lds", "cache", "flat")),),
     ),
-    "gfx9.4": CounterModel({"vmcnt": 63, "lgkmcnt": 15, "expcnt": 7}, frozenset(("smem", "flat", "message"))),
+    "gfx9.4": CounterModel(
+        {"vmcnt": 63, "lgkmcnt": 15, "expcnt": 7},
+        frozenset(("smem", "flat", "message")),
+        (),
+        frozenset(("vmem",)),
+    ),
 }
 """Counters of each generation with the largest value a wait can name; kinds that finish in any order; kinds that keep
-one order wherever they share a counter (flat accesses, from gfx10 on, with those of memory and those of the LDS)."""
+one order wherever they share a counter (flat accesses, from gfx10 on, with those of memory and those of the LDS); kinds
+whose results are written in order of issue (LLVM's feature ``vmem-write-vgpr-in-order``: gfx9 and gfx11 have it, gfx12
+has not; it holds for accesses that can only be to memory, not for flat ones, the LDS or scalar loads)."""
 
 _SINGLE_WAITS = {
     "s_waitcnt_vscnt": "vscnt",
@@ -139,7 +147,11 @@ def access_of(
         )
     _ = wave_size
     filled = (_FILLED_LDS,) if _sees_lds(row) else ()
-    return WaitAccess((*reads, *writes, *filled), events, drains)
+    replaced: tuple[int, ...] = ()
+    if events and events[0].kind in MODELS[generation].ordered_results:
+        replaced = tuple(unit for unit in events[0].writes if unit in writes and unit not in reads)
+        writes = [unit for unit in writes if unit not in replaced]
+    return WaitAccess((*reads, *writes, *filled), events, drains, replaces=replaced)
 
 
 def fills_lds(instruction: MachineInstruction) -> bool:
