@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from loom.target.amdgpu.machine import MachineInstruction
-from loom.target.amdgpu.simulator.compile import Library, compile_text, has_hardware_fma
+from loom.target.amdgpu.simulator import kernel_cache
+from loom.target.amdgpu.simulator.compile import Library, compile_object, has_hardware_fma
 from loom.target.amdgpu.simulator.helpers import Helper, helper_text
 from loom.target.amdgpu.simulator.publication import publication_text
 from loom.target.amdgpu.simulator.release import acquires, release_text
@@ -44,22 +45,21 @@ class CompiledKernel:
         return prototype(self.library.addresses["loom.run"])
 
 
-def helper_objects(helpers: set[Helper], wave: int) -> list[bytes]:
-    """Objects that define the helpers; helpers of one access share an object, so the cache is shared by kernels."""
+def helper_texts(helpers: set[Helper], wave: int) -> list[str]:
+    """IR that defines the helpers; helpers of one access share a text, so the cache is shared by kernels."""
     fma = has_hardware_fma()
     groups: dict[tuple[str, str], set[Helper]] = {}
     for helper in helpers:
         groups.setdefault((helper.space, helper.suffix), set()).add(helper)
-    objects = []
+    texts = []
     for _, group in sorted(groups.items()):
         members = set(group)
         for helper in group:
             if helper.wide:
                 members.add(_narrow(helper))
         ordered = sorted(members, key=lambda h: h.name)
-        text = runtime_declarations(wave) + "".join(helper_text(h, fma) for h in ordered)
-        objects.append(compile_text(text))
-    return objects
+        texts.append(runtime_declarations(wave) + "".join(helper_text(h, fma) for h in ordered))
+    return texts
 
 
 def _narrow(helper: Helper) -> Helper:
@@ -74,53 +74,67 @@ def compile_kernel(
     entry: int,
     text_size: int,
     settings: Settings,
-    extra_faults: Mapping[int, StaticFault] | None = None,
+    hazards: Callable[[], Mapping[int, StaticFault]] = dict,
     apart: bool = False,
+    identity: str | None = None,
 ) -> CompiledKernel:
-    """Translate and compile a kernel.
+    """Translate and compile a kernel, or take it from the cache.
 
     Args:
         code: Instructions by ascending ``pc``, byte offsets in the text section; the kernel's entry first.
         entries: Offsets where control may enter: functions, and whatever the symbol table names.
         entry: Offset of the kernel's first instruction.
         text_size: Bytes of the text section.
-        extra_faults: Faults found elsewhere (hazards), by instruction number.
+        hazards: Finds faults by other checks, by instruction number.
         apart: Whether waves of a workgroup reach memory through different caches.
+        identity: Key by which the kernel is known in the cache (see ``kernel_cache.identity``), if it has one.
     """
+    known = kernel_cache.find(identity) if identity is not None else None
+    if known is None:
+        record, objects = _compile(code, entries, settings, hazards, apart)
+        if identity is not None:
+            kernel_cache.keep(identity, record)
+    else:
+        record, objects = known
+    library = Library(objects, ["loom.run"])
+    table = np.full(max(1, -(-text_size // 4)), -1, dtype=np.int32)
+    for number, (first, _) in enumerate(record.translation.blocks):
+        offset = code[first].pc
+        if 0 <= offset < text_size:
+            table[offset // 4] = number
+    return CompiledKernel(
+        code, record.translation, settings, library, table, int(table[entry // 4]), record.watched, record.releases
+    )
+
+
+def _compile(
+    code: Sequence[MachineInstruction],
+    entries: Sequence[int],
+    settings: Settings,
+    hazards: Callable[[], Mapping[int, StaticFault]],
+    apart: bool,
+) -> tuple[kernel_cache.KernelRecord, list[bytes]]:
     translator = Translator(code, entries, settings, {})
-    faults = dict(extra_faults or {})
+    faults = dict(hazards())
     checker = StaticChecker(code, translator.result.blocks, settings.generation, entries)
     faults.update(checker.run())
     translator.static_faults = faults
     translator.watch(frozenset(checker.unread | (checker.unpublished if apart else set())))
     translator.releases = any(map(acquires, code))
     translation = translator.translate()
-    level = 2 if len(code) < LARGE_KERNEL else 0
-    objects = [compile_text(translation.text, level)]
     wave = settings.wave
-    objects.append(compile_text(runtime_text(wave) + scheduler_text()))
-    objects += helper_objects(translation.helpers, wave)
+    texts = [runtime_text(wave) + scheduler_text(), *helper_texts(translation.helpers, wave)]
     if translator.watched:
-        objects.append(compile_text(publication_text(wave)))
+        texts.append(publication_text(wave))
     if translator.releases:
-        objects.append(compile_text(release_text(wave, not apart)))
+        texts.append(release_text(wave, not apart))
     if not settings.hardware_fma:
         from loom.target.amdgpu.simulator.soft_fma import soft_fma_text
 
-        objects.append(compile_text(soft_fma_text(wave)))
-    library = Library(objects, ["loom.run"])
-    table = np.full(max(1, -(-text_size // 4)), -1, dtype=np.int32)
-    for number, (first, _) in enumerate(translation.blocks):
-        offset = code[first].pc
-        if 0 <= offset < text_size:
-            table[offset // 4] = number
-    return CompiledKernel(
-        code,
-        translation,
-        settings,
-        library,
-        table,
-        int(table[entry // 4]),
-        bool(translator.watched),
-        translator.releases,
+        texts.append(soft_fma_text(wave))
+    level = 2 if len(code) < LARGE_KERNEL else 0
+    made = [compile_object(translation.text, level), *map(compile_object, texts)]
+    record = kernel_cache.KernelRecord(
+        translation, bool(translator.watched), translator.releases, [key for key, _ in made]
     )
+    return record, [data for _, data in made]

@@ -174,6 +174,7 @@ class SimulatedObject:
         from loom.target.amdgpu.simulator.compile import has_hardware_fma
         from loom.target.amdgpu.simulator.engine import compile_kernel
         from loom.target.amdgpu.simulator.hazard_check import hazard_faults
+        from loom.target.amdgpu.simulator.kernel_cache import identity
         from loom.target.amdgpu.simulator.translate import Settings
 
         key = (full, race)
@@ -185,10 +186,12 @@ class SimulatedObject:
                 has_hardware_fma(), race,
             )  # fmt: skip
             loaded = self.object
-            hazards = hazard_faults(kernel.code, kernel.entries, loaded.processor.name, entry.wave, loaded.compiler)
+            processor, apart, start = loaded.processor.name, entry.workgroup_processor_mode, kernel.code_offset
+            places = [(i.pc, i.size) for i in kernel.code]
             found = compile_kernel(
-                kernel.code, kernel.entries, kernel.code_offset, len(loaded.text), settings, hazards,
-                entry.workgroup_processor_mode,
+                kernel.code, kernel.entries, start, len(loaded.text), settings,
+                lambda: hazard_faults(kernel.code, kernel.entries, processor, entry.wave, loaded.compiler), apart,
+                identity(loaded.text, places, kernel.entries, start, settings, processor, loaded.compiler, apart),
             )  # fmt: skip
             kernel.compiled[key] = found
         return found
