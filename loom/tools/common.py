@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -17,6 +18,9 @@ from loom.diagnostics import Diagnostic, ExitCode, Location, LoomError, Severity
 
 #: What a shell reports for a process that ended by SIGINT (128 + 2).
 INTERRUPTED = 130
+
+#: What a full disk or a broken one says when something is written to it: stdout has no file name that would tell.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 _LARGEST_EXCERPT_FILE = 32 * 1024 * 1024
 
@@ -124,9 +128,9 @@ def run_tool(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None = 
     """Run a command's body and turn everything that leaves it into an exit code.
 
     ``body`` takes the arguments without the program name and returns an exit code. :class:`LoomError` is rendered to
-    stderr and gives its own exit code; an ``OSError`` with a file name is bad input (2); a closed pipe behind stdout is
-    success; an interrupt ends the process at once (130 in a shell); everything else is one line ``internal error`` and
-    4, with a traceback only where ``LOOM_DEBUG=1`` is set.
+    stderr and gives its own exit code; an ``OSError`` with a file name, or of a full disk behind stdout, is bad input
+    (2); a closed pipe behind stdout is success; an interrupt ends the process at once (130 in a shell); everything else
+    is one line ``internal error`` and 4, with a traceback only where ``LOOM_DEBUG=1`` is set.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     diagnostic_format = _wanted_format(arguments)
@@ -179,6 +183,13 @@ def _run_body(body: Callable[[Sequence[str]], int], arguments: Sequence[str], di
     except OSError as failure:
         if isinstance(failure.filename, str):
             report([_diagnostic_of_os_error(failure)], diagnostic_format)
+            return int(ExitCode.BAD_INPUT)
+        if failure.errno in _NO_ROOM:
+            _silence_stdout()
+            message = f"cannot write the output: {failure.strerror}"
+            report(
+                [Diagnostic(message, "TOOL/004", None, Severity.ERROR, "make room and try again")], diagnostic_format
+            )
             return int(ExitCode.BAD_INPUT)
         return _internal_error(failure, diagnostic_format)
     except Exception as failure:

@@ -139,6 +139,21 @@ def test_progress_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize("write", ["print('x' * 80)", "write_output(None, b'x' * 80)", "print_json({'x': 1})"])
+def test_a_full_disk_behind_stdout_is_said_so(write: str) -> None:
+    script = (
+        "import sys\nfrom loom.tools.common import print_json, run_tool, write_output\n"
+        f"def body(argv):\n    {write}\n    return 0\n"
+        "sys.exit(run_tool(body, []))\n"
+    )
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sys.executable, "-c", script], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: cannot write the output: No space left on device [TOOL/004]")
+    assert "Exception ignored" not in done.stderr
+
+
 def test_an_interrupt_is_the_system_s_while_a_tool_runs() -> None:
     """Compiled code does not look at Python's signals, so the process has to end without them."""
     before = signal.getsignal(signal.SIGINT)
