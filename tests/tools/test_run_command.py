@@ -291,6 +291,40 @@ def test_arguments_lie_beside_each_other_in_their_segment(
     assert ("RUN/007" in done.stderr) == (code != 0)
 
 
+def bundled(*objects: tuple[str, bytes]) -> bytes:
+    """A clang offload bundle: magic, count, then offset, size and length of the name of each entry, and its name."""
+    names = [f"hipv4-amdgcn-amd-amdhsa--{processor}".encode() for processor, _ in objects]
+    at = 32 + sum(24 + len(name) for name in names)
+    table, body = b"", b""
+    for name, (_, data) in zip(names, objects, strict=True):
+        table += struct.pack("<QQQ", at + len(body), len(data), len(name)) + name
+        body += data
+    return b"__CLANG_OFFLOAD_BUNDLE__" + struct.pack("<Q", len(objects)) + table + body
+
+
+def test_a_bundle_is_as_good_as_the_object_in_it(inside: Inside, tmp_path: Path) -> None:
+    found = SAXPY.read_bytes()
+    other = bytearray(found)
+    other[48] = 0x46  # e_flags: EF_AMDGPU_MACH_AMDGCN_GFX1101
+    path = tmp_path / "x.hipfb"
+    arguments = ["--workgroups=1", "--workgroup-size=256", "--arg=null", "--arg=null", "--arg=f32:1", "--arg=u32:0"]
+    path.write_bytes(bundled(("gfx1100", found)))
+    assert inside(str(path), *arguments).returncode == 0
+    path.write_bytes(bundled(("gfx1100", found), ("gfx1101", bytes(other))))
+    done = inside(str(path), *arguments)
+    assert done.returncode == 2 and "gfx1100, gfx1101" in done.stderr and "--processor" in done.stderr
+    assert inside(str(path), "--processor=gfx1101", *arguments).returncode == 0
+    assert inside(str(path), "--processor=gfx1201", *arguments).returncode == 2
+
+
+def test_an_object_that_is_not_linked_says_so(inside: Inside, tmp_path: Path) -> None:
+    data = bytearray(SAXPY.read_bytes())
+    data[16] = 1  # e_type: ET_REL
+    (tmp_path / "x.o").write_bytes(data)
+    done = inside(str(tmp_path / "x.o"), "--workgroups=1", "--workgroup-size=256")
+    assert done.returncode == 2 and "is not linked" in done.stderr and "ld.lld" in done.stderr
+
+
 def test_an_object_without_kernels_says_so(inside: Inside, tmp_path: Path) -> None:
     (tmp_path / "k.s").write_text(METADATA.format(body="", kernels="amdhsa.kernels: []"))
     done = inside(str(tmp_path / "k.s"), "--workgroups=1", "--workgroup-size=32")

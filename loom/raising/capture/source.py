@@ -92,11 +92,12 @@ def _contained(data: bytes, target: str | None) -> bytes:
         return matching[0]
     have = ", ".join(sorted({processor for _, processor in objects})) or "none"
     if not matching:
-        raise error(f"the artifact holds no code object for {wanted}", "CAPTURE/003", hint=f"it holds some for: {have}")
+        missing = f"no code object for {wanted}" if wanted else "no AMDGPU code object"
+        raise error(f"the artifact holds {missing}", "CAPTURE/003", hint=f"it holds some for: {have}")
     raise error(
         f"the artifact holds {len(matching)} code objects",
         "CAPTURE/003",
-        hint=f"choose with --target=amdgpu:PROCESSOR; it holds some for: {have}",
+        hint=f"name a processor (--target or --processor); it holds some for: {have}",
     )
 
 

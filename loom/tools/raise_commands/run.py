@@ -1,4 +1,4 @@
-"""``loom-raise run``: execute one kernel of a code object, an assembly file or prepared Low on a device."""
+"""``loom-raise run``: execute one kernel of a native artifact or of prepared Low on a device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import ExitCode, LoomError, error
-from loom.tools.common import check_writable, naming, print_json, read_bytes, read_text, write_file
+from loom.tools.common import check_writable, naming, print_json, read_bytes, write_file
 
 if TYPE_CHECKING:
     import numpy
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 HELP = """Execute a kernel on a device, the simulator included.
 
-FILE is a code object, assembly text (.s) or prepared Low (.loom). Give one --arg for each explicit argument, in order:
+FILE is a code object, an offload bundle, a host program with device code, assembly text (.s) or prepared Low (.loom).
+Give one --arg for each explicit argument, in order:
     --arg=buffer:IN.npy            a buffer with the file's values, little-endian and row by row
     --arg=buffer:IN.npy:OUT.npy    the same, and its contents afterwards are written to OUT.npy
     --arg=i32:5                    a number: i8 u8 i16 u16 i32 u32 i64 u64 f16 bf16 f32 f64, decimal or 0x…
@@ -38,6 +39,8 @@ _INTEGERS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64"
 _FLOATS = {"f16": (2, 0x7C00), "bf16": (2, 0x7F80), "f32": (4, 0x7F80_0000), "f64": (8, 0x7FF0_0000_0000_0000)}
 
 _KERNEL_LIST_LIMIT = 20
+#: ``e_type`` of an ELF file that a linker has not seen (ET_REL).
+_RELOCATABLE = b"\x01\x00"
 
 
 #: The longest number of a size that is read; more digits than these are no size.
@@ -54,14 +57,18 @@ class Buffer:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    parser.add_argument("file", metavar="FILE", help="code object, assembly (.s) or prepared Low (.loom)")
+    parser.add_argument("file", metavar="FILE", help="code object, bundle, assembly (.s) or prepared Low (.loom)")
     parser.add_argument("--kernel", metavar="NAME", help="the kernel (default: the only one)")
     parser.add_argument("--workgroups", required=True, metavar="X[,Y[,Z]]", help="number of workgroups")
     parser.add_argument("--workgroup-size", required=True, metavar="X[,Y[,Z]]", help="work items of a workgroup")
     parser.add_argument("--dynamic-lds", type=int, default=0, metavar="BYTES", help="LDS besides the static allocation")
     parser.add_argument("--arg", action="append", default=[], metavar="KIND:VALUE", help="an argument, in order")
     parser.add_argument("--device", default="amdgpu", metavar="NAME", help="device (default: amdgpu)")
-    parser.add_argument("--processor", metavar="NAME", help="processor of assembly text that does not name one")
+    parser.add_argument(
+        "--processor",
+        metavar="NAME",
+        help="processor of assembly text that does not name one, or of a bundle that has several",
+    )
     parser.add_argument("--sanitizer", default="none", metavar="NAME", help="none, or race: LDS races between waves")
     parser.add_argument("--threads", type=int, metavar="N", help="host threads of the simulator")
     parser.add_argument("--budget", type=int, metavar="N", help="instructions that a wave may execute on the simulator")
@@ -145,23 +152,6 @@ def _float(kind: str, value: str, text: str) -> bytes:
     return pattern.to_bytes(size, "little")
 
 
-def load_code(path: str, processor: str | None) -> bytes:
-    """A code object from a file: as it is, assembled, or compiled from prepared Low without any pass."""
-    if path.endswith(".s"):
-        from loom.target.amdgpu.assembler import assemble
-        from loom.target.amdgpu.code_object import write
-
-        return write(assemble(read_text(path), path, processor))
-    if path.endswith(".loom"):
-        import loom.target
-        from loom.target.amdgpu.compile import CompileOptions, compile_module
-        from loom.text import parse_module
-
-        loom.target.register_targets()
-        return compile_module(parse_module(read_text(path), path), CompileOptions(pipeline="none")).code_object
-    return read_bytes(path)
-
-
 def _options(args: argparse.Namespace) -> dict[str, Any]:
     options: dict[str, Any] = {"threads": args.threads, "budget": args.budget}
     if args.sanitizer not in ("none", ""):
@@ -173,13 +163,17 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     from loom.device.protocol import Faulted
     from loom.device.registry import open_device
+    from loom.raising.capture.source import load_source
 
     groups = _sizes(args.workgroups, "--workgroups")
     size = _sizes(args.workgroup_size, "--workgroup-size")
     arguments = [parse_argument(text) for text in args.arg]
     _check_outputs([a.output for a in arguments if isinstance(a, Buffer) and a.output is not None])
+    target = f"amdgpu:{args.processor}" if args.processor else None
     with naming(args.file):
-        code = load_code(args.file, args.processor)
+        code = load_source(args.file, read_bytes(args.file), target).code_object
+    if code[:4] == b"\x7fELF" and code[16:18] == _RELOCATABLE:
+        raise error(f"'{args.file}' is not linked", "RUN/008", hint="'ld.lld -shared' makes a code object of it")
     device = open_device(args.device, lambda line: print(line, file=sys.stderr), **_options(args))
     try:
         with naming(args.file):
