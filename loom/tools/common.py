@@ -129,8 +129,9 @@ def run_tool(body: Callable[[Sequence[str]], int], argv: Sequence[str] | None = 
 
     ``body`` takes the arguments without the program name and returns an exit code. :class:`LoomError` is rendered to
     stderr and gives its own exit code; an ``OSError`` with a file name, or of a full disk behind stdout, is bad input
-    (2); a closed pipe behind stdout is success; an interrupt ends the process at once (130 in a shell); everything else
-    is one line ``internal error`` and 4, with a traceback only where ``LOOM_DEBUG=1`` is set.
+    (2); a closed pipe behind stdout is success; too little memory is a capability that is absent (3); an interrupt
+    ends the process at once (130 in a shell); everything else is one line ``internal error`` and 4, with a traceback
+    only where ``LOOM_DEBUG=1`` is set.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     diagnostic_format = _wanted_format(arguments)
@@ -192,6 +193,10 @@ def _run_body(body: Callable[[Sequence[str]], int], arguments: Sequence[str], di
             )
             return int(ExitCode.BAD_INPUT)
         return _internal_error(failure, diagnostic_format)
+    except MemoryError as failure:
+        detail = f": {failure}" if str(failure) else ""
+        report([Diagnostic(f"there is not enough memory{detail}", "TOOL/005")], diagnostic_format)
+        return int(ExitCode.UNAVAILABLE)
     except Exception as failure:
         return _internal_error(failure, diagnostic_format)
 

@@ -70,6 +70,14 @@ def test_an_internal_error_is_one_line_unless_debugging(
     assert "Traceback" in capsys.readouterr().err
 
 
+def test_too_little_memory_is_no_internal_error(capsys: pytest.CaptureFixture[str]) -> None:
+    def body(_: Sequence[str]) -> int:
+        return len(bytearray(1 << 62))
+
+    assert run_tool(body, []) == 3
+    assert capsys.readouterr().err.startswith("error: there is not enough memory")
+
+
 def test_interrupts_and_missing_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     def interrupted(_: Sequence[str]) -> int:
         raise KeyboardInterrupt
