@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from heapq import heappop, heappush
 
 from loom.target.amdgpu.machine import MachineInstruction
 from loom.target.amdgpu.simulator.jumps import goes_anywhere, jump_targets, target_of
@@ -11,8 +12,8 @@ from loom.target.amdgpu.simulator.jumps import goes_anywhere, jump_targets, targ
 _ENDS = frozenset(
     ("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64", "s_swappc_b64", "s_call_b64", "s_code_end", "s_trap")
 )
-_CALLS = frozenset(("s_swappc_b64", "s_call_b64"))
-_JUMPS = frozenset((*_CALLS, "s_setpc_b64", "s_endpgm", "s_code_end"))
+CALLS = frozenset(("s_swappc_b64", "s_call_b64"))
+_JUMPS = frozenset((*CALLS, "s_setpc_b64", "s_endpgm", "s_code_end"))
 
 
 def block_successors(
@@ -35,7 +36,7 @@ def block_successors(
         name = instruction.row.mnemonic
         target = jumps.get(last - 1, target_of(instruction))
         found = [block_at[target]] if target is not None and target in block_at else []
-        if name in _CALLS or (name == "s_setpc_b64" and target is None and goes_anywhere(code, last - 1)):
+        if name in CALLS or (name == "s_setpc_b64" and target is None and goes_anywhere(code, last - 1)):
             found.extend(called)
         elif name not in _ENDS and number + 1 < len(blocks):
             found.append(number + 1)
@@ -53,7 +54,7 @@ def successors_within_functions(
     result = block_successors(code, blocks)
     branches = long_branches(code, entries)
     for number, (_, last) in enumerate(blocks):
-        if code[last - 1].row.mnemonic in _CALLS and number + 1 < len(blocks):
+        if code[last - 1].row.mnemonic in CALLS and number + 1 < len(blocks):
             result[number] = [number + 1]
         elif code[last - 1].row.mnemonic == "s_setpc_b64" and last - 1 not in branches:
             result[number] = []
@@ -87,3 +88,40 @@ def instructions_before(blocks: Sequence[tuple[int, int]], successors: Sequence[
         for block in following:
             before[blocks[block][0]].append(last - 1)
     return before
+
+
+def states_to_return(
+    code: Sequence[MachineInstruction],
+    blocks: Sequence[tuple[int, int]],
+    entries: Sequence[int],
+    states: Callable[[MachineInstruction], int],
+) -> dict[int, int]:
+    """For each function that a kernel may call the fewest wait states from its entry to a return, tail calls included.
+
+    Args:
+        code: Instructions.
+        blocks: Ranges of instruction numbers.
+        entries: Byte offsets where control may enter, the kernel's first.
+        states: Wait states that an instruction is. A call inside a function counts as one instruction.
+    """
+    successors = successors_within_functions(code, blocks, entries)
+    lengths = [sum(states(i) for i in code[first:last]) for first, last in blocks]
+    block_at = {code[first].pc: number for number, (first, _) in enumerate(blocks)}
+    found: dict[int, int] = {}
+    for entry in entries[1:]:
+        if entry not in block_at:
+            continue
+        work = [(0, block_at[entry])]
+        done: set[int] = set()
+        while work:
+            passed, block = heappop(work)
+            if block in done:
+                continue
+            done.add(block)
+            passed += lengths[block]
+            if code[blocks[block][1] - 1].row.mnemonic == "s_setpc_b64" and not successors[block]:
+                found[entry] = passed
+                break
+            for successor in successors[block]:
+                heappush(work, (passed, successor))
+    return found

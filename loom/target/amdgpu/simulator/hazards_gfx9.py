@@ -3,6 +3,11 @@
 A wait state is an issued instruction; ``s_nop n`` counts n + 1. The walk keeps for every register the smallest number
 of wait states since an event, over all paths. Latencies of matrix operations are in ``matrix_latency``.
 
+Two kinds of jump take longer than their instruction. A call takes what the shortest way through the callee does; what
+stands in another function is not looked for, since compilers take one function at a time and wait neither in front of
+a call nor of a return. A conditional branch that leaps over the unconditional one right behind it counts as two:
+LLVM counts both, and a taken branch, which fetches instructions anew, takes longer than one that falls through.
+
 LLVM is stricter in four places that are no faults here: loads that overwrite the result or C of a matrix operation
 (their data arrives far later), memory instructions behind a vector write of EXEC, DPP sources and destinations that a
 load wrote, and a result that something else has overwritten since.
@@ -26,7 +31,8 @@ from loom.target.amdgpu.matrix_latency import (
     states_to_vector,
 )
 from loom.target.amdgpu.operation import VECTOR_CLASSES
-from loom.target.amdgpu.simulator.flow import block_successors, starting_blocks
+from loom.target.amdgpu.simulator.flow import CALLS, starting_blocks, states_to_return, successors_within_functions
+from loom.target.amdgpu.simulator.jumps import register_target, target_of
 from loom.target.amdgpu.simulator.translate import StaticFault
 
 _VCC = (SGPR + 106, SGPR + 107)
@@ -34,6 +40,9 @@ _EXEC = tuple(sorted(EXEC_UNITS))
 _M0 = OTHER + 2
 _MODE_REGISTERS = 64
 """Hardware registers that ``s_setreg`` names."""
+
+_LONG_BRANCH = 4
+"""Instructions of a branch that computes its target: ``s_getpc_b64``, two additions, ``s_setpc_b64``."""
 
 # Wait states between an event and what depends on it.
 VALU_SCALAR_TO_VMEM = 5
@@ -69,6 +78,15 @@ _States = Callable[[MatrixTiming, int], int]
 
 def _copy(state: _State | None) -> _State:
     return {key: dict(since) for key, since in (state or {}).items()}
+
+
+def _later(state: _State, passed: int) -> _State:
+    """The state some wait states later; what no rule asks for any more is left out."""
+    aged = {
+        key: {event: age + passed for event, age in since.items() if age + passed < MOST_STATES}
+        for key, since in state.items()
+    }
+    return {key: since for key, since in aged.items() if since}
 
 
 def _merge(known: _State, state: _State) -> bool:
@@ -153,10 +171,35 @@ class Gfx9Hazards:
         self.code = code
         self.blocks = blocks
         self.processor = processor
-        self.successors = block_successors(code, blocks, entries)
+        self.successors = self._edges(entries)
         self.faults: dict[int, StaticFault] = {}
         self._access = [reads_and_writes(i) for i in code]
         self._timing = [matrix_timing(i.row, i.modifiers, processor) for i in code]
+
+    def _edges(self, entries: Sequence[int]) -> list[list[tuple[int, int]]]:
+        """For each block those that control may reach next, with the wait states on the way besides instructions."""
+        code, blocks = self.code, self.blocks
+        returns = states_to_return(code, blocks, entries, _wait_states)
+        shortest = min(returns.values(), default=0)
+        successors = successors_within_functions(code, blocks, entries)
+        # Blocks that are one unconditional branch; a far one computes its target first.
+        branches = {
+            first
+            for number, (first, last) in enumerate(blocks)
+            if code[first].row.mnemonic == "s_branch"
+            or (code[first].row.mnemonic == "s_getpc_b64" and successors[number] and last - first == _LONG_BRANCH)
+        }
+        result: list[list[tuple[int, int]]] = []
+        for (_, last), following in zip(blocks, successors, strict=True):
+            target = target_of(code[last - 1])
+            if code[last - 1].row.mnemonic in CALLS:
+                callee = register_target(code, last - 1) if target is None else target
+                passed = shortest if callee is None else returns.get(callee, shortest)
+                result.append([(n, passed) for n in following])
+            else:
+                leaps = target is not None and last in branches
+                result.append([(n, int(leaps and code[blocks[n][0]].pc == target)) for n in following])
+        return result
 
     def run(self) -> dict[int, StaticFault]:
         """For each instruction that comes too early, the fault."""
@@ -168,12 +211,12 @@ class Gfx9Hazards:
             block = work.pop()
             state = _copy(entry[block])
             self._walk(block, state, False)
-            for successor in self.successors[block]:
+            for successor, passed in self.successors[block]:
                 known = entry[successor]
                 if known is None:
-                    entry[successor] = _copy(state)
+                    entry[successor] = _later(state, passed)
                     work.append(successor)
-                elif _merge(known, state):
+                elif _merge(known, _later(state, passed)):
                     work.append(successor)
         for block in range(len(self.blocks)):
             if entry[block] is not None:
@@ -186,13 +229,9 @@ class Gfx9Hazards:
             instruction = self.code[number]
             if report and state:
                 self._check(number, instruction, state)
-            passed = _wait_states(instruction)
-            for key in list(state):
-                since = {event: age + passed for event, age in state[key].items() if age + passed < MOST_STATES}
-                if since:
-                    state[key] = since
-                else:
-                    del state[key]
+            aged = _later(state, _wait_states(instruction))
+            state.clear()
+            state.update(aged)
             self._record(number, instruction, state)
 
     def _record(self, number: int, instruction: MachineInstruction, state: _State) -> None:

@@ -37,7 +37,12 @@ def function(name: str, blocks: Sequence[Sequence[str]], loops: Sequence[int] = 
 
 
 def resolve(
-    llc: str, processor: str, functions: Sequence[str], wave: int, start: str = "post-RA-hazard-rec"
+    llc: str,
+    processor: str,
+    functions: Sequence[str],
+    wave: int,
+    start: str = "post-RA-hazard-rec",
+    options: Sequence[str] = (),
 ) -> list[list[MachineInstruction]]:
     """Each function's code, up to its ``s_endpgm``, after LLVM's passes from ``start`` on.
 
@@ -52,7 +57,7 @@ def resolve(
         features = "-xnack" if processor.startswith("gfx9") else f"+wavefrontsize{wave}"
         subprocess.run(
             [llc, "-mtriple=amdgcn-amd-amdhsa", f"-mcpu={processor}", f"-mattr={features}", f"-start-before={start}",
-             "-filetype=obj", str(path / "x.mir"), "-o", str(path / "x.o")],
+             "-filetype=obj", *options, str(path / "x.mir"), "-o", str(path / "x.o")],
             check=True, capture_output=True, text=True,
         )  # fmt: skip
         data = (path / "x.o").read_bytes()

@@ -6,8 +6,10 @@ import random
 import re
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 
+from loom.device.protocol import Completed, Faulted
 from loom.target.amdgpu.machine import Immediate, MachineInstruction
 from loom.target.amdgpu.matrix_latency import (
     matrix_timing,
@@ -20,6 +22,7 @@ from loom.target.amdgpu.matrix_latency import (
 )
 from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks
+from tests.target.amdgpu.simulator.asm import Assembler
 from tests.target.amdgpu.simulator.mir import function, registers, resolve
 from tests.target.amdgpu.simulator.random_gfx9 import matrix, matrix_rows, random_function
 
@@ -154,3 +157,127 @@ def test_the_smallest_distance_of_all_paths_counts(oracle: Callable[[str], str])
     short = [i for n, i in enumerate(code) if n != 5]
     (found,) = faults(short, "gfx942").values()
     assert "11 wait states are required" in found.message and "10 stand between" in found.message
+
+
+def product(bank: str = "vgpr") -> str:
+    """Eight passes: what reads its result needs 11 wait states."""
+    (row,) = [r for r in matrix_rows("gfx942") if r.mnemonic == "v_mfma_f32_32x32x8_f16"]
+    return matrix(row, 0, 100, 120, 0, bank=bank)
+
+
+READ = "$vgpr90 = V_MOV_B32_e32 $vgpr1, implicit $exec"
+FILLER = [f"$vgpr{n} = V_MOV_B32_e32 $vgpr{n}, implicit $exec" for n in range(60, 63)]
+
+
+def laid_out(name: str, blocks: list[tuple[int, list[int], list[str]]]) -> str:
+    """Machine IR of a function: number, successors and instructions of each block in the order they are laid out."""
+    text = [f"---\nname: {name}\nbody: |"]
+    for number, successors, lines in blocks:
+        text.append(f"  bb.{number}:")
+        if successors:
+            text.append("    successors: " + ", ".join(f"%bb.{n}" for n in successors))
+        text += [f"    {line}" for line in lines]
+    return "\n".join([*text, "...\n"])
+
+
+def test_a_call_is_one_wait_state_and_what_the_callee_takes(oracle: Callable[[str], str]) -> None:
+    """LLVM counts the call alone; hardware also issues what stands in the callee: here three instructions at least."""
+    call = "$sgpr30_sgpr31 = S_SWAPPC_B64 $sgpr4_sgpr5"
+    (code,) = resolve(oracle("llc-22"), "gfx942", [function("f0", [[product(), call, READ]])], 64)
+    assert states_inserted(code) == 10 and faults(code, "gfx942") == {}
+
+    body = """
+  s_getpc_b64 s[8:9]
+  s_add_u32 s8, s8, callee-.
+  s_addc_u32 s9, s9, 0
+  v_mfma_f32_32x32x8_f16 v[4:19], v[0:1], v[2:3], v[4:19]
+  s_swappc_b64 s[30:31], s[8:9]
+  s_nop {nop}
+  v_mov_b32 v20, v4
+  s_endpgm
+other:
+  s_setpc_b64 s[30:31]
+callee:
+  s_cmp_eq_u32 s4, 0
+  s_cbranch_scc1 short
+  s_nop 9
+short:
+  s_setpc_b64 s[30:31]
+"""
+    asm = Assembler(oracle)
+
+    def outcome(nop: int) -> object:
+        return asm.run(body.format(nop=nop), np.zeros(64, np.uint32), 1, processor="gfx942", wave=64)[0]
+
+    short = outcome(5)
+    assert isinstance(short, Faulted) and short.fault.kind == "missing_nop"
+    assert "11 wait states are required" in short.fault.message and "10 stand between" in short.fault.message
+    assert isinstance(outcome(6), Completed)
+
+
+def test_compilers_wait_neither_in_front_of_a_call_nor_of_a_return(oracle: Callable[[str], str]) -> None:
+    """So a caller's matrix results may be read in the callee, and the callee's behind the call."""
+    ends = ["$sgpr30_sgpr31 = S_SWAPPC_B64 $sgpr4_sgpr5", "S_SETPC_B64 $sgpr30_sgpr31"]
+    texts = [function(f"f{n}", [[product(), end]]) for n, end in enumerate(ends)]
+    assert [states_inserted(code) for code in resolve(oracle("llc-22"), "gfx942", texts, 64)] == [0, 0]
+    body = """
+  s_getpc_b64 s[8:9]
+  s_add_u32 s8, s8, callee-.
+  s_addc_u32 s9, s9, 0
+  v_mfma_f32_32x32x8_f16 v[4:19], v[0:1], v[2:3], v[4:19]
+  s_swappc_b64 s[30:31], s[8:9]
+  v_mov_b32 v25, v20
+  s_endpgm
+callee:
+  v_mov_b32 v24, v4
+  v_mfma_f32_4x4x4_16b_f16 v[20:23], v[0:1], v[2:3], v[20:23]
+  s_setpc_b64 s[30:31]
+"""
+    outcome, _ = Assembler(oracle).run(body, np.zeros(64, np.uint32), 1, processor="gfx942", wave=64)
+    assert isinstance(outcome, Completed), outcome
+
+
+@pytest.mark.parametrize("bits", [16, 4])
+def test_a_branch_over_another_one_counts_as_two(oracle: Callable[[str], str], bits: int) -> None:
+    """As LLVM counts, which looks back from the end of a block. The other one may be too far for one instruction."""
+    far = [FILLER[0]] * 20
+    text = laid_out(
+        "f0",
+        [
+            (0, [1, 2], [product(), "S_CBRANCH_SCC1 %bb.2, implicit $scc", "S_BRANCH %bb.1"]),
+            (2, [3], [READ, *far, "S_BRANCH %bb.3"]),
+            (1, [3], ["$vgpr91 = V_MOV_B32_e32 $vgpr91, implicit $exec"]),
+            (3, [], ["S_ENDPGM 0"]),
+        ],
+    )
+    (code,) = resolve(oracle("llc-22"), "gfx942", [text], 64, options=[f"-amdgpu-s-branch-bits={bits}"])
+    assert ("s_setpc_b64" in {i.row.mnemonic for i in code}) == (bits == 4)
+    assert states_inserted(code) == 9 and faults(code, "gfx942") == {}
+    for _, less, after in relaxed(code):
+        (message,) = [fault.message for number, fault in faults(less, "gfx942").items() if number == after]
+        assert "11 wait states are required" in message and "10 stand between" in message
+
+
+def test_llvm_waits_too_little_where_it_meets_the_longer_path_first(oracle: Callable[[str], str]) -> None:
+    """LLVM 22 looks at every block once: the way that it takes first decides the distance, and another order of the same
+    blocks gets the no-op that the shorter way needs. The simulator refuses the first."""
+    far = (1, [3], [*FILLER, "S_BRANCH %bb.3"])
+    near = (2, [1, 3], [product(), "S_CBRANCH_SCC1 %bb.1, implicit $scc", "S_BRANCH %bb.3"])
+    first, last = (0, [2], ["S_BRANCH %bb.2"]), (3, [], [READ, "S_ENDPGM 0"])
+    texts = [laid_out("f0", [first, far, near, last]), laid_out("f1", [first, near, far, last])]
+    wrong, right = resolve(oracle("llc-22"), "gfx942", texts, 64)
+    assert [states_inserted(code) for code in (wrong, right)] == [5, 9]
+    assert faults(right, "gfx942") == {}
+    (found,) = faults(wrong, "gfx942").values()
+    assert "11 wait states are required" in found.message and "7 stand between" in found.message
+
+
+def test_random_numbers_are_no_transcendental_results(oracle: Callable[[str], str]) -> None:
+    reads = "$vgpr2 = V_MOV_B32_e32 $vgpr1, implicit $exec"
+    texts = [
+        function("f0", [["$vgpr1 = V_PRNG_B32_e32 $vgpr0, implicit $exec", reads]]),
+        function("f1", [["$vgpr1 = V_RCP_F32_e32 $vgpr0, implicit $mode, implicit $exec", reads]]),
+    ]
+    codes = resolve(oracle("llc-22"), "gfx950", texts, 64)
+    assert [states_inserted(code) for code in codes] == [0, 1]
+    assert [faults(code, "gfx950") for code in codes] == [{}, {}]

@@ -301,7 +301,7 @@ def counters(mnemonic: str, fmt: str, mem: list[Any] | None, generation: str) ->
     return []
 
 
-_TRANSCENDENTAL = re.compile(r"^v_(s_)?(rcp|rsq|sqrt|exp|log|sin|cos|rcp_iflag|prng|tanh)_")
+_TRANSCENDENTAL = re.compile(r"^v_(s_)?(rcp|rsq|sqrt|exp|log|sin|cos|rcp_iflag|tanh)_")
 
 
 def issue(mnemonic: str, fmt: str, generation: str) -> tuple[str, int]:
