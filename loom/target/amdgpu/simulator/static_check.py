@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loom.target.amdgpu.access import AGPR, SGPR, TTMP
+from loom.target.amdgpu.access import AGPR, SGPR, TTMP, atomic_returns, units_of
 from loom.target.amdgpu.halves import halved_registers, units_by_halves, whole_register
 from loom.target.amdgpu.machine import MachineInstruction, Register
 from loom.target.amdgpu.simulator.flow import block_successors, starting_blocks
@@ -34,6 +34,9 @@ _Pending = dict[tuple[int, str], int]
 
 _STORE_COUNTERS = ("vscnt", "storecnt", "vmcnt")
 _DEVICE_SCOPE = 2
+_INVALIDATIONS = frozenset(("buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbinvl1_vol", "global_inv"))
+_PASSES_CACHES = ("glc", "sc0", "sc1", "scope")
+"""Modifiers of a load that make it see what other waves store: the loads that acquire are among them."""
 _UNORDERED = frozenset(("smem", "flat", "message"))
 
 
@@ -80,6 +83,15 @@ def _writes_back(instruction: MachineInstruction) -> bool:
     if name == "buffer_wbl2":
         return bool(instruction.modifiers.get("sc1", 0))
     return name in ("global_wb", "global_wbinv") and instruction.modifiers.get("scope", 0) >= _DEVICE_SCOPE
+
+
+def _passes_caches(instruction: MachineInstruction) -> bool:
+    memory = instruction.row.memory
+    if memory is None or memory.space not in ("global", "flat", "buffer"):
+        return False
+    if memory.kind == "atomic":
+        return atomic_returns(instruction)
+    return memory.kind == "load" and any(instruction.modifiers.get(name, 0) for name in _PASSES_CACHES)
 
 
 def _writes_global(instruction: MachineInstruction) -> bool:
@@ -161,6 +173,8 @@ class StaticChecker:
                     self._check_barrier(number, operations)
                 if report and (barrier or _writes_global(instruction)):
                     self._check_release(number, operations)
+                if report and name in _INVALIDATIONS:
+                    self._check_acquire(number, operations)
             for counter in counters_raised(instruction):
                 kind = _kind(instruction, counter)
                 if kind in _UNORDERED:
@@ -196,7 +210,7 @@ class StaticChecker:
             used = pending & reads
             if used and self._ordered(source, instruction, counter):
                 # A load into one half passes the other half through; both loads write in order.
-                used -= writes
+                used -= _passed_through(instruction)
             if used:
                 register = _name(whole_register(min(used)))
                 self.faults[number] = StaticFault(
@@ -222,6 +236,32 @@ class StaticChecker:
         later result wins then. A flat access may return from either memory, in the order of each."""
         kind = _kind(earlier, counter)
         return kind not in _UNORDERED and {(counter, kind)} == {(c, _kind(later, c)) for c in counters_raised(later)}
+
+    def _check_acquire(self, number: int, operations: _Pending) -> None:
+        """Caches are invalidated when the load or atomic that acquires is done.
+
+        Which one acquires the code does not say. A compiler waits right behind it, or for all at a fence; behind an
+        atomic that returns nothing it need not wait for loads.
+        """
+        if number in self.faults or self._acquires_by_store(number):
+            return
+        for producer, counter in operations:
+            source = self.code[producer]
+            if counter in ("vmcnt", "loadcnt") and _passes_caches(source):
+                self.faults[number] = StaticFault(
+                    "outstanding_load",
+                    f"the caches are invalidated while '{source.mnemonic}' at {source.pc:#x}, which may be what "
+                    f"acquires, may still be under way on {counter}",
+                )
+                return
+
+    def _acquires_by_store(self, number: int) -> bool:
+        """Whether the nearest memory access in front is an atomic that returns nothing."""
+        for instruction in reversed(self.code[max(0, number - 8) : number]):
+            memory = instruction.row.memory
+            if memory is not None and memory.kind in ("load", "store", "atomic"):
+                return memory.kind == "atomic" and not atomic_returns(instruction)
+        return False
 
     def _check_barrier(self, number: int, operations: _Pending) -> None:
         if number in self.faults:
@@ -267,7 +307,7 @@ class StaticChecker:
         """Whether the barrier orders global memory: other waves invalidate their caches right behind it."""
         for instruction in self.code[number + 1 : number + 6]:
             name = instruction.row.mnemonic
-            if name in ("buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbinvl1_vol", "global_inv"):
+            if name in _INVALIDATIONS:
                 return True
             if not name.startswith(("s_waitcnt", "s_wait_", "s_nop", "s_barrier_wait", "s_delay_alu")):
                 return False
@@ -279,6 +319,19 @@ def _loaded(writes: frozenset[int], source: MachineInstruction) -> frozenset[int
     if memory is not None and memory.space != "constant":
         return frozenset(u for u in writes if whole_register(u) < SGPR)
     return frozenset(u for u in writes if whole_register(u) < 1300)
+
+
+def _passed_through(instruction: MachineInstruction) -> frozenset[int]:
+    """What a load reads only because it writes a part of it."""
+    memory = instruction.row.memory
+    if memory is None or memory.kind != "load":
+        return frozenset()
+    result: set[int] = set()
+    read: set[int] = set()
+    for slot, operand in zip(instruction.row.slots, instruction.operands, strict=True):
+        if isinstance(operand, Register):
+            (result if slot.name == memory.result else read).update(units_of(operand))
+    return frozenset(result - read)
 
 
 def _name(unit: int) -> str:

@@ -212,7 +212,8 @@ def static_faults(handle: Any, kernel: Any, code: list[MachineInstruction]) -> d
 
 def excused(code: Sequence[MachineInstruction], number: int, generation: str) -> bool:
     """Whether a wait covers nothing that matters: no path leads to it from an instruction that raises one of its counters, other than
-    stores to scratch, stores that no barrier follows, and loads that another wait covers before their result is used.
+    stores to scratch, stores that no barrier follows, loads that another wait covers before their result is used, and what a wait in
+    between for all but the latest few has covered.
 
     Control flow is followed backwards over branches, to the beginning of the function.
     """
@@ -229,8 +230,10 @@ def excused(code: Sequence[MachineInstruction], number: int, generation: str) ->
     alone = not any(code[n].row.mnemonic.startswith("s_barrier") for n in ahead)
     limits = MODELS[generation].maximum
     names = {c for c, v in waits_performed(code[number], generation).items() if v < limits.get(c, 0)}
-    work = [(n, frozenset(names)) for n in before[number]]
-    seen: set[tuple[int, frozenset[str]]] = set()
+    # Each counter with how many of the latest accesses may still be under way, once a wait has said so.
+    start: frozenset[tuple[str, int | None]] = frozenset((c, None) for c in names)
+    work = [(n, start) for n in before[number]]
+    seen: set[tuple[int, frozenset[tuple[str, int | None]]]] = set()
     while work:
         n, wanted = work.pop()
         if (n, wanted) in seen:
@@ -238,16 +241,32 @@ def excused(code: Sequence[MachineInstruction], number: int, generation: str) ->
         seen.add((n, wanted))
         instruction = code[n]
         done = waits_performed(instruction, generation)
-        wanted = wanted - {c for c in wanted if done.get(c) == 0}
-        raised = wanted & frozenset(counters_raised(instruction))
+        left = {c: _fewer(k, done.get(c)) for c, k in wanted if done.get(c) != 0}
+        ordered = _in_order(instruction, generation)
+        raised = frozenset(c for c in counters_raised(instruction) if c in left and not (ordered and left[c] == 0))
+        for c in counters_raised(instruction):
+            if ordered and left.get(c):
+                left[c] -= 1  # type: ignore[operator]
         memory = instruction.row.memory
         stores = memory is not None and memory.kind in ("store", "atomic", "cache")
         own = memory is not None and (alone or memory.space == "scratch")
         if raised and not (stores and own) and not _covered_later(code, number, instruction, raised, generation):
             return False
-        if wanted:
-            work += [(p, wanted) for p in before[n]]
+        if left:
+            work += [(p, frozenset(left.items())) for p in before[n]]
     return True
+
+
+def _fewer(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else min(a, b)
+
+
+def _in_order(instruction: MachineInstruction, generation: str) -> bool:
+    """Whether what an access returns comes after what those of its counter in front of it return."""
+    memory = instruction.row.memory
+    if memory is None:
+        return instruction.row.issue_class == "lds"
+    return memory.space != "constant" and (memory.space != "flat" or generation != "gfx9.4")
 
 
 def _reached(number: int, before: dict[int, list[int]]) -> set[int]:
@@ -269,13 +288,16 @@ def _reached(number: int, before: dict[int, list[int]]) -> set[int]:
 def _covered_later(
     code: Sequence[MachineInstruction], number: int, load: MachineInstruction, counters: frozenset[str], generation: str
 ) -> bool:
-    """Whether, straight ahead of a wait, another one for zero comes before anything touches a load's result."""
+    """Whether, straight ahead of a wait, another one for zero comes before anything touches a load's result; a function that is
+    called waits for everything."""
     _, results = reads_and_writes(load)
     for instruction in code[number + 1 :]:
         waits = waits_performed(instruction, generation)
         if any(waits.get(counter) == 0 for counter in counters):
             return True
         reads, writes = reads_and_writes(instruction)
-        if instruction.row.issue_class == "branch" or set(results) & {*reads, *writes}:
+        if set(results) & {*reads, *writes}:
             return False
+        if instruction.row.issue_class == "branch" and instruction.row.mnemonic != "s_getpc_b64":
+            return instruction.row.mnemonic in ("s_swappc_b64", "s_call_b64")
     return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,9 @@ import pytest
 
 from loom.device.amdgpu_sim import SimulatorDevice
 from loom.target.amdgpu.machine import Immediate, MachineInstruction
+from loom.target.amdgpu.simulator.hazard_check import hazard_faults
 from tests.target.amdgpu.simulator import extra_suite, native_suite
+from tests.target.amdgpu.simulator.asm import Assembler
 from tests.target.amdgpu.simulator.mutation import (
     HAZARDS,
     NATIVE,
@@ -21,7 +23,6 @@ from tests.target.amdgpu.simulator.mutation import (
     excused,
     judge,
     removals,
-    static_faults,
     without,
 )
 from tests.target.amdgpu.simulator.native_suite import Case
@@ -55,9 +56,53 @@ def pads(code: list[MachineInstruction], number: int) -> bool:
 
 
 def misses_wait(handle: Any, kernel: str, number: int, code: Sequence[MachineInstruction]) -> bool:
-    """Whether the checks of changed code find nothing as it stands, and a fault without a wait."""
-    faults = [static_faults(handle, handle.kernel(kernel), c) for c in (list(code), *without(code, number))]
+    """Whether the hazard checks of changed code find nothing as it stands, and a fault without a wait."""
+    found, loaded = handle.kernel(kernel), handle.object
+    faults = [
+        hazard_faults(c, found.entries, loaded.processor.name, found.entry.wave, loaded.compiler)
+        for c in (list(code), *without(code, number))
+    ]
     return not faults[0] and all(faults[1:])
+
+
+EXCUSES = """
+  v_mov_b32 v1, 0
+  ds_load_b32 v2, v1
+  ds_load_b32 v3, v1 offset:4
+  s_waitcnt lgkmcnt({count})
+  v_add_nc_u32 v4, v2, v2
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v5, {register}
+  s_waitcnt lgkmcnt({again})
+  v_mov_b32 v6, v3
+  s_endpgm
+"""
+
+
+@pytest.mark.parametrize(
+    ("count", "register", "again", "last"),
+    [(1, "v3", 0, False), (1, "v1", 0, True), (0, "v3", 0, True), (1, "v1", 1, False)],
+)
+def test_what_excuses_a_wait(
+    oracle: Callable[[str], str], count: int, register: str, again: int, last: bool
+) -> None:
+    """A wait for all but the last of two loads leaves that one to the next wait, which its use or a later wait makes needless."""
+    device = SimulatorDevice(threads=1)
+    text = EXCUSES.format(count=count, register=register, again=again)
+    code = device.load(Assembler(oracle).build(text, lds=64)).handle.kernel("k").code
+    waits = [n for n, i in enumerate(code) if i.row.mnemonic == "s_waitcnt"]
+    assert excused(code, waits[1], "gfx11") == last
+    assert not excused(code, waits[0], "gfx11")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_wait_in_between_says_what_is_left(oracle: Callable[[str], str], count: int) -> None:
+    """Behind a wait for all but one access only the store is under way, which nothing waits for; behind one for all but two the load."""
+    device = SimulatorDevice(threads=1)
+    text = f"  ds_load_b32 v2, v0\n  ds_store_b32 v0, v0\n  s_waitcnt lgkmcnt({count})\n  v_mov_b32 v3, v0\n"
+    text += "  s_waitcnt lgkmcnt(0)\n  v_mov_b32 v4, v2\n  s_endpgm\n"
+    code = device.load(Assembler(oracle).build(text, lds=64)).handle.kernel("k").code
+    assert excused(code, 4, "gfx11") == (count == 1)
 
 
 def check(device: SimulatorDevice, case: Case) -> Counter[tuple[str, str]]:
