@@ -90,14 +90,22 @@ class _OutOfRegistersError(Exception):
         self.compound = compound
 
 
-def allocate(code: LowCode, target: BackendTarget, rounds: int = MAXIMUM_ROUNDS) -> Allocation:
+def allocate(
+    code: LowCode, target: BackendTarget, rounds: int = MAXIMUM_ROUNDS, before: Allocation | None = None
+) -> Allocation:
     """Give every register of ``code`` a place.
+
+    Args:
+        code: Linked code in SSA form; rewritten where values are spilled.
+        target: Tells the register files, and makes the spills.
+        rounds: Rounds of spilling before it gives up.
+        before: An earlier allocation of ``code``, whose spills are in it.
 
     Raises:
         LoomError: ``BACKEND/011`` when pinned registers overlap, ``BACKEND/012`` when not even spilling helps.
     """
-    slots = SpillSlots()
-    spilled: list[VirtualRegister] = []
+    slots = SpillSlots() if before is None else before.slots
+    spilled: list[VirtualRegister] = [] if before is None else before.spilled
     for attempt in range(rounds):
         liveness = Liveness(code)
         coalescer = Coalescer(code, target, liveness)

@@ -286,11 +286,13 @@ class KernelBackend:
     def _allocate(self, code: LowCode, target: AmdgpuTarget, built: BuiltKernel, rounds: int) -> Allocation:
         """Allocate; scalar values that spill need lanes of vector registers, which are taken from the top."""
         allocation = allocate(code, target, rounds)
-        lanes = -(-allocation.slots.size("sgpr") // self.wave_size)
-        if lanes and allocation.high_water.get("vgpr", 0) + lanes > 256:
+        while True:
+            lanes = -(-allocation.slots.size("sgpr") // self.wave_size)
+            if not lanes or allocation.high_water.get("vgpr", 0) + lanes <= 256:
+                return allocation
+            # The vectors that spill for these registers may need scalars, and these more lanes.
             smaller = AmdgpuTarget(self.processor, self.wave_size, built.private_bytes, 256 - lanes - 1)
-            allocation = allocate(code, smaller, rounds)
-        return allocation
+            allocation = allocate(code, smaller, rounds, allocation)
 
     # Resources
 

@@ -486,6 +486,44 @@ def test_spilled_scalars_come_back() -> None:
     assert on_simulator(text, words, [])[:32] == [folded ^ lane for lane in range(32)]
 
 
+def test_vectors_and_scalars_that_spill_at_once_come_back() -> None:
+    """Scalars spill to lanes of a vector register, for which one more vector must spill: to a place of its own."""
+    vectors, scalars = 262, 124
+    body = [HEAD, f"  %at = low.op<amdgpu.v_lshlrev_b32>(%id) {{src0 = 2}} : ({V}) -> {V}"]
+    for n in range(vectors):
+        body.append(
+            f"  %v{n} = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = literal, literal = {3 * n + 100}}} : ({V}) -> {V}"
+        )
+    body.append("  low.schedule.fence")
+    for n in range(scalars):
+        body.append(
+            f"  %s{n} = low.op<amdgpu.s_load_b32>(%src) {{soffset = off, offset = {4 * n}}} : (reg<amdgpu.sgpr x2>) -> {S}"
+        )
+    body.append("  low.schedule.fence")
+    previous = "%id"
+    for bank, count in (("s", scalars), ("v", vectors)):
+        for n in range(count):
+            body.append(
+                f"  %x{bank}{n} = low.op<amdgpu.v_xor_b32>(%{bank}{n}, {previous}) : ({S if bank == 's' else V}, {V}) -> {V}"
+            )
+            previous = f"%x{bank}{n}"
+    body.append(f"  low.op<amdgpu.global_store_b32>(%at, {previous}, %src) : ({V}, {V}, reg<amdgpu.sgpr x2>)")
+    text = kernel("\n".join(body), head="schedule(locked) ")
+    made = backend(text)
+    assert made.resources.vgpr_spills > vectors - 256 and made.resources.sgpr_spills > 0
+    assert made.resources.scratch_bytes == 4 * made.resources.vgpr_spills
+    words = [17 * n * n + 5 for n in range(scalars)]
+    expected = []
+    for lane in range(32):
+        value = lane
+        for word in words:
+            value ^= word
+        for n in range(vectors):
+            value ^= lane + 3 * n + 100
+        expected.append(value)
+    assert on_simulator(text, words, [])[:32] == expected
+
+
 def test_nothing_is_merged_or_paired_across_a_fence() -> None:
     def load(n: int) -> str:
         return f"  %l{n} = low.op<amdgpu.global_load_b32>(%id, %src) {{offset = {4 * n}}} : ({V}, reg<amdgpu.sgpr x2>) -> {V}\n"
