@@ -90,13 +90,18 @@ def _binding_version() -> str:
     return str(llvmlite.__version__)
 
 
+def _checksum(key: str, body: bytes) -> bytes:
+    """Of contents and name: a file under another one's name would link, and run the other kernel."""
+    return hashlib.sha256(key.encode() + body).digest()
+
+
 def read_cached(key: str) -> bytes | None:
     """An object from the cache, or None when it is absent or damaged."""
     try:
         data = (cache_directory() / key[:2] / key).read_bytes()
     except OSError:
         return None
-    if data[:8] != _MAGIC or hashlib.sha256(data[40:]).digest() != data[8:40]:
+    if data[:8] != _MAGIC or _checksum(key, data[40:]) != data[8:40]:
         return None
     return data[40:]
 
@@ -109,7 +114,7 @@ def write_cached(key: str, body: bytes) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=directory)
         with os.fdopen(handle, "wb") as file:
-            file.write(_MAGIC + hashlib.sha256(body).digest() + body)
+            file.write(_MAGIC + _checksum(key, body) + body)
         os.replace(name, directory / key)
     except OSError:
         if name is not None:  # a full disk would otherwise fill up further with every run
