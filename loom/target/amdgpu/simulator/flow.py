@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 
 from loom.target.amdgpu.machine import MachineInstruction
-from loom.target.amdgpu.simulator.jumps import goes_anywhere, jump_targets, target_of
+from loom.target.amdgpu.simulator.jumps import goes_anywhere, jump_targets, register_target, target_of
 
 _ENDS = frozenset(
     ("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64", "s_swappc_b64", "s_call_b64", "s_code_end", "s_trap")
@@ -59,6 +59,41 @@ def successors_within_functions(
         elif code[last - 1].row.mnemonic == "s_setpc_b64" and last - 1 not in branches:
             result[number] = []
     return result
+
+
+def return_successors(
+    code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]], entries: Sequence[int]
+) -> dict[int, list[int]]:
+    """For each block that returns from a function, the blocks behind the calls that it may come back to.
+
+    A call through a register whose address the code does not show may be one of every function.
+    """
+    after = block_successors(code, blocks, entries)
+    names = [code[last - 1].row.mnemonic for _, last in blocks]
+    for number, name in enumerate(names):
+        if name in CALLS:
+            after[number] = [number + 1] if number + 1 < len(blocks) else []
+    block_at = {code[first].pc: number for number, (first, _) in enumerate(blocks)}
+    returning = {entry: _returns(block_at[entry], after, names) for entry in entries[1:] if entry in block_at}
+    found: dict[int, set[int]] = {}
+    for number, (_, last) in enumerate(blocks):
+        if names[number] in CALLS and after[number]:
+            direct = target_of(code[last - 1])
+            callee = register_target(code, last - 1) if direct is None else direct
+            for entry, ends in returning.items():
+                for end in ends if entry == callee or callee not in returning else ():
+                    found.setdefault(end, set()).update(after[number])
+    return {end: sorted(behind) for end, behind in found.items()}
+
+
+def _returns(start: int, after: Sequence[Sequence[int]], names: Sequence[str]) -> set[int]:
+    """Blocks that return, from a function's first block on, over tail calls."""
+    seen, work = {start}, [start]
+    while work:
+        fresh = set(after[work.pop()]) - seen
+        seen |= fresh
+        work += fresh
+    return {block for block in seen if names[block] == "s_setpc_b64" and not after[block]}
 
 
 def long_branches(code: Sequence[MachineInstruction], entries: Sequence[int]) -> dict[int, int]:

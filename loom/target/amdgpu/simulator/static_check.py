@@ -14,7 +14,8 @@ orders from gfx11 on; before, they finish in any order.
 
 Calls follow the calling convention of LLVM: a function waits for everything at its entry, so what is under way at a
 call is checked in the
-function and forgotten behind the call. In return it waits for its own loads before it goes back.
+function and forgotten behind the call. In return it waits for its own loads before it goes back; stores that it leaves
+under way are followed to where it goes back to.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from collections.abc import Sequence
 from loom.target.amdgpu.access import AGPR, SGPR, TTMP, atomic_returns, units_of
 from loom.target.amdgpu.halves import halved_registers, units_by_halves, whole_register
 from loom.target.amdgpu.machine import MachineInstruction, Register
-from loom.target.amdgpu.simulator.flow import block_successors, starting_blocks
+from loom.target.amdgpu.simulator.flow import CALLS, block_successors, return_successors, starting_blocks
 from loom.target.amdgpu.simulator.jumps import RETURN_ADDRESS
 from loom.target.amdgpu.simulator.translate import StaticFault
 from loom.target.amdgpu.waits import counters_raised, waits_performed
@@ -32,7 +33,8 @@ from loom.target.amdgpu.waits import counters_raised, waits_performed
 #: (number of the producing instruction, counter) → later ordered operations; -1 marks one that finishes in any order.
 _Pending = dict[tuple[int, str], int]
 
-_STORE_COUNTERS = ("vscnt", "storecnt", "vmcnt")
+_OWN_STORE_COUNTERS = ("vscnt", "storecnt")
+_STORE_COUNTERS = (*_OWN_STORE_COUNTERS, "vmcnt")
 _DEVICE_SCOPE = 2
 _INVALIDATIONS = frozenset(("buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbinvl1_vol", "global_inv"))
 _PASSES_CACHES = ("glc", "sc0", "sc1", "scope")
@@ -41,16 +43,27 @@ _UNORDERED = frozenset(("smem", "flat", "message"))
 
 
 class _State:
-    """Operations under way at a point of the program."""
+    """What is known at a point of the program.
 
-    __slots__ = ("operations",)
+    Attributes:
+        operations: Operations under way.
+        stored: Whether this wave, or others in front of a barrier, may have stored to memory.
+    """
 
-    def __init__(self, operations: _Pending | None = None) -> None:
+    __slots__ = ("operations", "stored")
+
+    def __init__(self, operations: _Pending | None = None, stored: bool = False) -> None:
         self.operations: _Pending = dict(operations or {})
+        self.stored = stored
+
+    def copy(self) -> _State:
+        """An independent copy."""
+        return _State(self.operations, self.stored)
 
     def merge(self, other: _State) -> bool:
         """Add another path's operations; True when that changed anything."""
-        changed = False
+        changed = other.stored and not self.stored
+        self.stored |= other.stored
         for key, age in other.operations.items():
             mine = self.operations.get(key)
             if mine is None or age < mine:
@@ -72,9 +85,23 @@ def _kind(instruction: MachineInstruction, counter: str) -> str:
     return {"constant": "smem", "lds": "lds", "gds": "gds"}.get(memory.space, f"vector-{counter}")
 
 
+def _queues(instruction: MachineInstruction, split: bool) -> tuple[tuple[str, str], ...]:
+    """Counters that the instruction raises, each with its queue. A workgroup that is split over compute units has no
+    LDS, so that its flat accesses are accesses to memory."""
+    memory = instruction.row.memory
+    if split and memory is not None and memory.space == "flat" and instruction.row.generation == "gfx9.4":
+        return (("vmcnt", "vector-vmcnt"),)
+    return tuple((counter, _kind(instruction, counter)) for counter in counters_raised(instruction))
+
+
 def _writes_memory(instruction: MachineInstruction) -> bool:
     memory = instruction.row.memory
     return memory is not None and memory.kind in ("store", "atomic")
+
+
+def _leaves_something(instruction: MachineInstruction) -> bool:
+    """Whether what others see depends on when the instruction is done: stores, and write-backs of the caches."""
+    return _writes_memory(instruction) or _writes_back(instruction)
 
 
 def _writes_back(instruction: MachineInstruction) -> bool:
@@ -100,7 +127,10 @@ def _writes_global(instruction: MachineInstruction) -> bool:
 
 
 class StaticChecker:
-    """Checks the code of one kernel; ``blocks`` are ranges of instruction numbers."""
+    """Checks the code of one kernel.
+
+    ``blocks`` are ranges of instruction numbers. ``split``: waves of a workgroup may run on different compute units.
+    """
 
     def __init__(
         self,
@@ -108,11 +138,14 @@ class StaticChecker:
         blocks: Sequence[tuple[int, int]],
         generation: str,
         entries: Sequence[int] = (),
+        split: bool = False,
     ) -> None:
         self.code = code
         self.blocks = blocks
         self.generation = generation
+        self.entries = entries
         self.successors = block_successors(code, blocks, entries)
+        self.returns = return_successors(code, blocks, entries)
         self.faults: dict[int, StaticFault] = {}
         self.unpublished: set[int] = set()
         """Stores to memory that some path leads to a barrier with no wait between."""
@@ -120,6 +153,7 @@ class StaticChecker:
         """Loads of the LDS that some path leads to a barrier with no wait between."""
         self._reads: list[frozenset[int]] = []
         self._writes: list[frozenset[int]] = []
+        self._queues = [_queues(instruction, split) for instruction in code]
         halved = halved_registers(code)
         for instruction in code:
             reads, writes = units_by_halves(instruction, halved)
@@ -131,25 +165,44 @@ class StaticChecker:
         entry: list[_State | None] = [None] * len(self.blocks)
         work = starting_blocks(self.code, self.blocks)
         for block in work:
-            entry[block] = _State()
+            # A function, and what stands behind a call, does not know what was stored before.
+            first = self.blocks[block][0]
+            called = first > 0 and self.code[first - 1].row.mnemonic in CALLS
+            entry[block] = _State(stored=called or self.code[first].pc in self.entries[1:])
         while work:
             block = work.pop()
             start = entry[block]
             assert start is not None
-            state = _State(start.operations)
+            state = start.copy()
             self._walk(block, state, False)
             for successor in self.successors[block]:
                 known = entry[successor]
                 if known is None:
-                    entry[successor] = _State(state.operations)
+                    entry[successor] = state.copy()
                     work.append(successor)
                 elif known.merge(state):
+                    work.append(successor)
+            for successor in self.returns.get(block, ()):
+                behind = entry[successor]
+                if behind is not None and behind.merge(self._left_to_callers(state)):
                     work.append(successor)
         for block in range(len(self.blocks)):
             found = entry[block]
             if found is not None:
-                self._walk(block, _State(found.operations), True)
+                self._walk(block, found.copy(), True)
         return self.faults
+
+    def _left_to_callers(self, state: _State) -> _State:
+        """Stores that a function's end leaves under way. Loads are faults there; for stores with a counter of their
+        own compilers do not wait at the end, but take them into account behind the call."""
+        return _State(
+            {
+                (producer, counter): age
+                for (producer, counter), age in state.operations.items()
+                if counter not in _OWN_STORE_COUNTERS and _leaves_something(self.code[producer])
+            },
+            state.stored,
+        )
 
     def _walk(self, block: int, state: _State, report: bool) -> None:
         first, last = self.blocks[block]
@@ -165,23 +218,25 @@ class StaticChecker:
                     if value == 0 or (age >= 0 and age >= value):
                         del operations[key]
                 continue
+            barrier = name == "s_barrier" or name.startswith("s_barrier_signal")
+            state.stored |= barrier or _writes_global(instruction)
             if operations:
                 if report:
                     self._check(number, instruction, operations)
-                barrier = name == "s_barrier" or name.startswith("s_barrier_signal")
                 if report and barrier:
                     self._check_barrier(number, operations)
                 if report and (barrier or _writes_global(instruction)):
                     self._check_release(number, operations)
                 if report and name in _INVALIDATIONS:
                     self._check_acquire(number, operations)
-            for counter in counters_raised(instruction):
-                kind = _kind(instruction, counter)
+            if _writes_back(instruction) and not state.stored:
+                continue  # Nothing can be there to be written back: LLVM leaves out the wait.
+            for counter, kind in self._queues[number]:
                 if kind in _UNORDERED:
                     operations[number, counter] = -1
                     continue
                 for key, age in operations.items():
-                    if key[1] == counter and age >= 0 and _kind(self.code[key[0]], counter) == kind:
+                    if key[1] == counter and age >= 0 and (counter, kind) in self._queues[key[0]]:
                         operations[key] = age + 1
                 operations[number, counter] = 0
 
@@ -208,7 +263,7 @@ class StaticChecker:
                 )
                 return
             used = pending & reads
-            if used and self._ordered(source, instruction, counter):
+            if used and self._ordered(producer, number, counter):
                 # A load into one half passes the other half through; both loads write in order.
                 used -= _passed_through(instruction)
             if used:
@@ -221,7 +276,7 @@ class StaticChecker:
                 )
                 return
             overwritten = pending & writes
-            if overwritten and not self._ordered(source, instruction, counter):
+            if overwritten and not self._ordered(producer, number, counter):
                 register = _name(whole_register(min(overwritten)))
                 self.faults[number] = StaticFault(
                     "outstanding_load",
@@ -231,11 +286,11 @@ class StaticChecker:
                 )
                 return
 
-    def _ordered(self, earlier: MachineInstruction, later: MachineInstruction, counter: str) -> bool:
+    def _ordered(self, earlier: int, later: int, counter: str) -> bool:
         """Whether what an earlier access returns on a counter comes before anything that the later one returns: the
         later result wins then. A flat access may return from either memory, in the order of each."""
-        kind = _kind(earlier, counter)
-        return kind not in _UNORDERED and {(counter, kind)} == {(c, _kind(later, c)) for c in counters_raised(later)}
+        kind = dict(self._queues[earlier])[counter]
+        return kind not in _UNORDERED and {(counter, kind)} == set(self._queues[later])
 
     def _check_acquire(self, number: int, operations: _Pending) -> None:
         """Caches are invalidated when the load or atomic that acquires is done.

@@ -1,0 +1,65 @@
+"""Stores that a function leaves under way when it returns: its caller's barrier publishes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from loom.device.protocol import Faulted
+from tests.target.amdgpu.simulator.asm import Assembler
+
+BODY = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+  s_getpc_b64 s[8:9]
+  s_add_u32 s8, s8, {callee}-.
+  s_addc_u32 s9, s9, 0
+  s_swappc_b64 s[30:31], s[8:9]
+{behind}  s_barrier
+  s_getpc_b64 s[8:9]
+  s_add_u32 s8, s8, stores-.
+  s_addc_u32 s9, s9, 0
+  s_swappc_b64 s[30:31], s[8:9]
+  s_endpgm
+tail:
+  s_getpc_b64 s[8:9]
+  s_add_u32 s8, s8, stores-.
+  s_addc_u32 s9, s9, 0
+  s_setpc_b64 s[8:9]
+stores:
+  s_cbranch_execz unused
+  ds_write_b32 v1, v0
+{wait}unused:
+  s_setpc_b64 s[30:31]
+nothing:
+  s_setpc_b64 s[30:31]
+"""
+WAIT = "  s_waitcnt lgkmcnt(0)\n"
+
+
+@pytest.mark.parametrize(
+    ("callee", "wait", "behind", "faults"),
+    [
+        ("stores", "", "", True),
+        ("tail", "", "", True),
+        ("stores", WAIT, "", False),
+        ("stores", "", WAIT, False),
+        ("nothing", "", "", False),
+    ],
+)
+@pytest.mark.parametrize("processor", ["gfx942", "gfx1100"])
+def test_a_barrier_behind_a_call_publishes_what_the_callee_stored(
+    oracle: Callable[[str], str], processor: str, callee: str, wait: str, behind: str, faults: bool
+) -> None:
+    """clang waits at the end of a function, and then for nothing at the caller's barrier."""
+    body = BODY.format(callee=callee, wait=wait, behind=behind)
+    if processor == "gfx1100":
+        body = body.replace("s_load_dwordx4", "s_load_b128").replace("ds_write_b32", "ds_store_b32")
+    outcome, _ = Assembler(oracle).run(body, np.zeros(64, np.uint32), 64, processor=processor, wave=64, lds=256)
+    found = outcome.fault if isinstance(outcome, Faulted) else None
+    assert (found is not None) == faults, outcome
+    if found is not None:
+        assert found.kind == "uncovered_store" and "LDS" in found.message
