@@ -178,17 +178,18 @@ def execute(
     kernarg = bytearray(explicit_end)
     held: list[tuple[DeviceBuffer, TypedBuffer]] = []
     try:
-        for entry, argument in zip(wanted, arguments, strict=True):
+        for position, (entry, argument) in enumerate(zip(wanted, arguments, strict=True)):
+            name = entry.name or f"argument {position}"
             if isinstance(argument, TypedBuffer):
                 if not is_pointer(entry):
-                    raise error(f"argument '{entry.name}' of kernel '{kernel}' is no buffer", "LAUNCH/002")
-                buffer = device.allocate(max(len(argument.data), 1), entry.name or f"argument {len(held)}")
+                    raise error(f"'{name}' of kernel '{kernel}' is no buffer", "LAUNCH/002")
+                buffer = device.allocate(max(len(argument.data), 1), name)
                 held.append((buffer, argument))
                 device.write(buffer, argument.data)
                 _store(kernarg, entry, buffer.address.to_bytes(8, "little"), kernel)
             elif isinstance(argument, ScalarValue):
                 if is_pointer(entry):
-                    raise error(f"argument '{entry.name}' of kernel '{kernel}' is a buffer", "LAUNCH/002")
+                    raise error(f"'{name}' of kernel '{kernel}' is a buffer", "LAUNCH/002")
                 _store(kernarg, entry, _extended(argument, entry.size), kernel)
         outcome = device.launch(
             executable, kernel, tuple(workgroups), tuple(workgroup_size), bytes(kernarg), dynamic_lds
