@@ -171,6 +171,7 @@ class Gfx9Hazards:
         self.code = code
         self.blocks = blocks
         self.processor = processor
+        self.entries = entries
         self.successors = self._edges(entries)
         self.faults: dict[int, StaticFault] = {}
         self._access = [reads_and_writes(i) for i in code]
@@ -204,7 +205,8 @@ class Gfx9Hazards:
     def run(self) -> dict[int, StaticFault]:
         """For each instruction that comes too early, the fault."""
         entry: list[_State | None] = [None] * len(self.blocks)
-        work = starting_blocks(self.code, self.blocks)
+        called = (n for n, (first, _) in enumerate(self.blocks) if self.code[first].pc in self.entries)
+        work = sorted({*starting_blocks(self.code, self.blocks), *called})
         for block in work:
             entry[block] = {}
         while work:

@@ -237,6 +237,31 @@ callee:
     assert isinstance(outcome, Completed), outcome
 
 
+def test_functions_are_checked_whatever_stands_in_front_of_them(oracle: Callable[[str], str]) -> None:
+    """Here a loop that never ends, the last code of the kernel."""
+    body = """
+  s_getpc_b64 s[8:9]
+  s_add_u32 s8, s8, callee-.
+  s_addc_u32 s9, s9, 0
+  s_swappc_b64 s[30:31], s[8:9]
+  s_cmp_eq_u32 s4, s4
+  s_cbranch_scc0 forever
+  s_endpgm
+forever:
+  s_sleep 1
+  s_branch forever
+callee:
+  v_mfma_f32_32x32x8_f16 v[4:19], v[0:1], v[2:3], v[4:19]
+  s_nop {nop}
+  v_mov_b32 v24, v4
+  s_setpc_b64 s[30:31]
+"""
+    for nop, kind in ((9, Faulted), (10, Completed)):
+        text = body.format(nop=nop)
+        outcome, _ = Assembler(oracle).run(text, np.zeros(64, np.uint32), 1, processor="gfx942", wave=64)
+        assert isinstance(outcome, kind), outcome
+
+
 @pytest.mark.parametrize("bits", [16, 4])
 def test_a_branch_over_another_one_counts_as_two(oracle: Callable[[str], str], bits: int) -> None:
     """As LLVM counts, which looks back from the end of a block. The other one may be too far for one instruction."""
