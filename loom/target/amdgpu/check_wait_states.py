@@ -123,7 +123,7 @@ def _moves_result(view: _View) -> bool:
     """Whether a result lands in another part of its register than it is computed in."""
     instruction = view.instruction
     if "sdwa" in (instruction.form or "") or "dst_sel" in instruction.modifiers:
-        return instruction.modifier("dst_sel") != 6
+        return instruction.modifiers.get("dst_sel", 6) != 6
     names = {modifier.name for modifier in instruction.row.modifiers}
     if "op_sel_hi" in names:  # LLVM counts packed arithmetic in where its first source is taken from the upper half
         return instruction.modifier("op_sel_hi") % 2 == 1

@@ -44,7 +44,7 @@ _READS_M0 = ("s_sendmsg", "s_ttracedata", "s_movrel", "ds_gws_")
 _DOUBLE_FMA = frozenset(("v_fma_f64", "v_fmac_f64"))
 _NO_FALL_THROUGH = frozenset(("s_branch", "s_endpgm", "s_endpgm_saved", "s_setpc_b64", "s_swappc_b64"))
 _WHOLE_WORD = 6
-"""``dst_sel`` of an SDWA instruction that writes a whole register."""
+"""``dst_sel`` of an SDWA instruction that writes a whole register, as those do that have no choice of the part."""
 
 _VCC = state_units(("vcc",))
 _M0 = state_units(("m0",))
@@ -141,7 +141,7 @@ def _writes_part(facts: Facts) -> bool:
     destination."""
     modifiers = facts.instruction.modifiers
     if "sdwa" in (facts.instruction.form or "") or "dst_sel" in modifiers:
-        return facts.instruction.modifier("dst_sel") != _WHOLE_WORD
+        return modifiers.get("dst_sel", _WHOLE_WORD) != _WHOLE_WORD
     if "op_sel_hi" in {m.name for m in facts.instruction.row.modifiers}:
         # Packed arithmetic. LLVM takes the upper half of its first source for one of the result: kept, to be safe.
         return bool(facts.instruction.modifier("op_sel_hi") & 1)

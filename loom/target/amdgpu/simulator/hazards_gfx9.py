@@ -149,7 +149,8 @@ def _writes_a_part(instruction: MachineInstruction) -> bool:
     name = instruction.row.mnemonic
     modifiers = instruction.modifiers
     if "sdwa" in (instruction.form or ""):
-        return instruction.modifier("dst_sel") != 6  # DWORD
+        # Conversions of small floats have no choice of the part, and write the whole register.
+        return modifiers.get("dst_sel", 6) != 6  # DWORD
     if name.startswith("v_cvt_scalef32_") and "fp4" in name and "_sr_" in name:
         return True
     selects = modifiers.get("op_sel", 0)

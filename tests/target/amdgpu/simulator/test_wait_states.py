@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from loom.device.protocol import Completed, Faulted
+from loom.target.amdgpu.assembler import parse_instruction
 from loom.target.amdgpu.machine import Immediate, MachineInstruction
 from loom.target.amdgpu.matrix_latency import (
     matrix_timing,
@@ -22,6 +24,7 @@ from loom.target.amdgpu.matrix_latency import (
 )
 from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks
+from tests.target.amdgpu.llvm_hazards import llvm_wait_states
 from tests.target.amdgpu.simulator.asm import Assembler
 from tests.target.amdgpu.simulator.mir import function, registers, resolve
 from tests.target.amdgpu.simulator.random_gfx9 import matrix, matrix_rows, random_function
@@ -297,12 +300,39 @@ def test_llvm_waits_too_little_where_it_meets_the_longer_path_first(oracle: Call
     assert "11 wait states are required" in found.message and "7 stand between" in found.message
 
 
-def test_random_numbers_are_no_transcendental_results(oracle: Callable[[str], str]) -> None:
-    reads = "$vgpr2 = V_MOV_B32_e32 $vgpr1, implicit $exec"
-    texts = [
-        function("f0", [["$vgpr1 = V_PRNG_B32_e32 $vgpr0, implicit $exec", reads]]),
-        function("f1", [["$vgpr1 = V_RCP_F32_e32 $vgpr0, implicit $mode, implicit $exec", reads]]),
+RESULTS = (
+    "v_cvt_f32_fp8_sdwa v1, v0 src0_sel:BYTE_1",
+    "v_cvt_pk_f32_bf8_sdwa v[0:1], v4 src0_sel:WORD_1",
+    "v_cvt_f32_ubyte0_sdwa v1, v0 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_2",
+    "v_mov_b32_sdwa v1, v0 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD",
+    "v_add_f16_sdwa v1, v0, v0 dst_sel:BYTE_0 dst_unused:UNUSED_PAD src0_sel:DWORD src1_sel:DWORD",
+    "v_fma_f16 v1, v0, v0, v0 op_sel:[0,0,0,1]",
+    "v_fma_f16 v1, v0, v0, v0 op_sel:[1,0,0,0]",
+    "v_cvt_pk_fp8_f32 v1, v0, v2 op_sel:[0,0,1]",
+    "v_cvt_sr_fp8_f32 v1, v0, v2 op_sel:[0,0,1,0]",
+    "v_cvt_sr_bf8_f32 v1, v0, v2",
+    "v_prng_b32 v1, v0",
+    "v_rcp_f32 v1, v0",
+    "v_rcp_f64 v[0:1], v[4:5]",
+    "v_exp_f16 v1, v0",
+    "v_cvt_f16_f32 v1, v0",
+    "v_frexp_mant_f32 v1, v0",
+)  # fmt: skip
+
+
+def test_transcendental_results_and_parts_of_registers_are_as_llvm_has_them(oracle: Callable[[str], str]) -> None:
+    """Each result is read, and overwritten, by the next instruction."""
+    for tool in ("llc-22", "llvm-mc-22"):
+        oracle(tool)
+    nop = parse_instruction("s_nop 0", "gfx950", wave_size=64)
+    runs = [
+        [parse_instruction(text, "gfx950", wave_size=64) for text in (first, second)]
+        for first in RESULTS
+        for second in ("v_mov_b32 v9, v1", "v_mov_b32 v1, v9")
     ]
-    codes = resolve(oracle("llc-22"), "gfx950", texts, 64)
-    assert [states_inserted(code) for code in codes] == [0, 1]
-    assert [faults(code, "gfx950") for code in codes] == [{}, {}]
+    wanted = [states for _, states in llvm_wait_states(runs, "gfx950")]
+    assert set(wanted) == {0, 1}
+    for (first, second), states in zip(runs, wanted, strict=True):
+        for between in range(2):
+            code = [replace(i, pc=8 * n, size=8) for n, i in enumerate((first, *[nop] * between, second))]
+            assert bool(faults(code, "gfx950")) == (between < states), (str(first), str(second), between)
