@@ -195,8 +195,10 @@ _EMPTY: _State = (frozenset(), frozenset(), frozenset(), frozenset())
 class HazardScan:
     """Finds hazards by a forward walk over the control-flow graph."""
 
-    def __init__(self, program: MachineProgram, generation: str) -> None:
+    def __init__(self, program: MachineProgram, generation: str, starts: Iterable[int] = (0,)) -> None:
+        """``starts``: blocks where control may begin, a kernel's first and those of functions."""
         self.program = program
+        self.starts = tuple(starts)
         self.generation = generation
         self.trans = generation == "gfx11" and program.processor in _TRANS_PROCESSORS
         self.wave64 = generation == "gfx11" and program.wave_size == 64
@@ -231,8 +233,9 @@ class HazardScan:
             return [[None] * len(block.instructions) for block in program.blocks]
         successors = successors_of(program)
         entry: list[_State | None] = [None] * len(program.blocks)
-        entry[0] = _EMPTY
-        work = [0]
+        work = list(self.starts)
+        for index in work:
+            entry[index] = _EMPTY
         while work:
             index = work.pop()
             state = entry[index]

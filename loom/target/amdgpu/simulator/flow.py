@@ -108,10 +108,22 @@ def long_branches(code: Sequence[MachineInstruction], entries: Sequence[int]) ->
     }
 
 
-def starting_blocks(code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]]) -> list[int]:
+def starting_blocks(
+    code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]], entries: Sequence[int] = ()
+) -> list[int]:
     """Blocks where control arrives from a jump through a register or from outside: the kernel's first, functions, and
-    what stands behind calls. Nothing is known to be under way there."""
-    return [n for n, (first, _) in enumerate(blocks) if not first or code[first - 1].row.mnemonic in _JUMPS]
+    what stands behind calls. Nothing is known to be under way there.
+
+    A function also begins where the code has a gap; ``entries`` names those that follow upon a branch without one.
+    """
+
+    def starts(first: int) -> bool:
+        if not first or code[first].pc in entries:
+            return True
+        before = code[first - 1]
+        return before.row.mnemonic in _JUMPS or before.pc + before.size != code[first].pc
+
+    return [number for number, (first, _) in enumerate(blocks) if starts(first)]
 
 
 def instructions_before(blocks: Sequence[tuple[int, int]], successors: Sequence[Sequence[int]]) -> list[list[int]]:

@@ -53,7 +53,8 @@ def hazard_faults(
     unknown = {name for name, since in KNOWN_SINCE.items() if compiler is not None and compiler < since}
     masked = generation == "gfx11" and wave == 64 and "valu_mask_write" not in unknown
     successors = successors_within_functions(code, blocks, entries)
-    missing = missing_waits(code, blocks, successors, starting_blocks(code, blocks), masked)
+    starts = starting_blocks(code, blocks, entries)
+    missing = missing_waits(code, blocks, successors, starts, masked)
     missing |= unguarded_messages(code)
     found = {number: StaticFault("missing_nop", what) for number, what in missing.items()}
     before = instructions_before(blocks, successors)
@@ -62,7 +63,7 @@ def hazard_faults(
     program = MachineProgram(
         "kernel", processor_name, wave, [_block(code, first, last, labels, branches) for first, last in blocks]
     )
-    for number, hazard in enumerate(h for hazards in HazardScan(program, generation).run() for h in hazards):
+    for number, hazard in enumerate(h for hazards in HazardScan(program, generation, starts).run() for h in hazards):
         if hazard is None or hazard.name not in CERTAIN:
             continue
         if hazard.name != "valu_partial_forwarding" or forwards_partially(code, number, before):

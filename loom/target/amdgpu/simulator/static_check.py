@@ -163,7 +163,7 @@ class StaticChecker:
     def run(self) -> dict[int, StaticFault]:
         """For each instruction that would fault, the fault."""
         entry: list[_State | None] = [None] * len(self.blocks)
-        work = starting_blocks(self.code, self.blocks)
+        work = starting_blocks(self.code, self.blocks, self.entries)
         for block in work:
             # A function, and what stands behind a call, does not know what was stored before.
             first = self.blocks[block][0]

@@ -165,3 +165,36 @@ def test_llvm_s_long_branches(oracle: Callable[[str], str]) -> None:
     (number,) = jump_targets(code)
     assert code[number].row.mnemonic == "s_setpc_b64" and jump_targets(code)[number] == code[1].pc
     assert hazard_faults(code, (code[0].pc,), "gfx1100", 64) == {}
+
+
+SILENT = """
+  s_getpc_b64 s[8:9]
+  s_add_u32 s8, s8, {callee}
+  s_addc_u32 s9, s9, 0
+again:
+  s_swappc_b64 s[30:31], s[8:9]
+  s_cbranch_scc1 again
+  s_endpgm
+  s_branch again
+callee:
+{code}
+  s_setpc_b64 s[30:31]
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "missing"),
+    [
+        ("  v_cndmask_b32 v3, v0, v0, vcc\n  v_cmp_gt_u32 vcc, 4, v0\n{gap}  v_cndmask_b32 v4, v0, v0, vcc", "  s_waitcnt_depctr 0xfffd\n"),
+        ("  v_exp_f32 v3, v0\n  s_cbranch_scc0 on\n  v_nop\non:\n{gap}  v_add_f32 v4, v3, v3", "  s_waitcnt_depctr 0xfff\n"),
+    ],
+)  # fmt: skip
+def test_hazards_in_a_function_that_follows_a_branch(asm: Assembler, body: str, missing: str) -> None:
+    """Nothing falls or branches into a function, whatever stands in front of it: the code before it may end with a branch."""
+
+    def outcome(gap: str) -> str:
+        text = SILENT.format(callee="callee-.", code=body.format(gap=gap))
+        return kind(asm.run(text, INPUT, 1, wave=64)[0])
+
+    assert outcome("") == "missing_nop"
+    assert outcome(missing) == "completed"
