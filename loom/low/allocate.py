@@ -30,7 +30,7 @@ from loom.low.spill import SpillSlots, spill_registers
 MAXIMUM_ROUNDS = 40
 """Rounds of spilling before the allocator gives up."""
 
-EXACT_ROUNDS = 12
+EXACT_ROUNDS = 6
 """Rounds that free just what a compound needs. In a large function at the limit what is freed is soon scattered among
 others and the next compound fails near by, so that the rounds needed would grow with the function: from then on, every
 round frees twice as much as the one before."""

@@ -185,13 +185,16 @@ class Liveness:
                 work.extend(block.predecessors)
         return runs
 
-    def live_at_ends(self) -> list[set[int]]:
-        """By block the registers that are live at its last slot."""
+    def live_at_ends(self) -> list[dict[int, int]]:
+        """By block the registers that are live at its last slot, each with the set of its units that are, as bits."""
         ends = [end for _, end in self.block_range]
-        found: list[set[int]] = [set() for _ in ends]
+        found: list[dict[int, int]] = [{} for _ in ends]
         for index, units in enumerate(self.live):
-            for runs in units if len(set(map(id, units))) > 1 else units[:1]:
-                for first, stop in runs:
+            by_runs: dict[int, int] = {}
+            for unit, runs in enumerate(units):
+                by_runs[id(runs)] = by_runs.get(id(runs), 0) | 1 << unit
+            for bits in by_runs.values():
+                for first, stop in units[bits.bit_length() - 1]:
                     for b in range(bisect_left(ends, first), bisect_left(ends, stop)):
-                        found[b].add(index)
+                        found[b][index] = found[b].get(index, 0) | bits
         return found

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +13,19 @@ from toy import LOAD, PLAIN, STORE, ToyTarget, random_code, run_registers, run_v
 
 from loom.low import schedule as scheduling
 from loom.low.allocate import allocate
-from loom.low.code import ENTRY, FENCE, OP, RETURN, CodeBlock, Instruction, LowCode, Traits, VirtualRegister
+from loom.low.code import (
+    COPY,
+    ENTRY,
+    FENCE,
+    OP,
+    RETURN,
+    CodeBlock,
+    Instruction,
+    LowCode,
+    Ref,
+    Traits,
+    VirtualRegister,
+)
 from loom.low.dependence import DependenceGraph
 from loom.low.interface import ScheduleLimits
 from loom.low.schedule import schedule
@@ -49,10 +62,10 @@ class Straight:
         self.block.instructions.append(made)
         return made
 
-    def order(self, budget: int = 100) -> list[str]:
+    def order(self, budget: int = 100, target: ToyTarget | None = None) -> list[str]:
         self.block.instructions.append(Instruction(RETURN, "return"))
         self.code.link()
-        schedule(self.code, ToyTarget(400), {"r": budget})
+        schedule(self.code, target or ToyTarget(400), {"r": budget})
         return [str(i.payload) for i in self.block.instructions if i.kind == OP]
 
 
@@ -224,51 +237,83 @@ def test_constrained_programs_keep_their_meaning_and_the_limits(seed: int) -> No
         assert [place[id(i)] for i in ordered] == sorted(place[id(i)] for i in ordered)
 
 
+Unit = tuple[int, int]
+"""A register's number and the number of one of its units."""
+
+
+def units_of(refs: Sequence[Ref]) -> set[Unit]:
+    return {(register.index, offset + k) for register, offset, units in refs for k in range(units)}
+
+
+def random_straight(random: Random) -> Straight:
+    """Loads of tuples, of which later operations use parts, or the whole, or make others by copies."""
+    s = Straight()
+    made = [s.op(f"v{i}", traits=LOAD, units=random.choice([1, 2, 4])) for i in range(12)]
+    for i in range(60):
+        used: list[Ref] = []
+        for register in random.sample(made[-20:], random.randint(1, 3)):
+            units = random.choice([u for u in (1, 2, 4) if u <= register.units])
+            used.append((register, random.randrange(0, register.units - units + 1), units))
+        if random.random() < 0.2:
+            whole = s.code.new_register("toy.r", sum(units for _, _, units in used), f"c{i}")
+            pieces = [(whole, sum(u for _, _, u in used[:k]), units) for k, (_, _, units) in enumerate(used)]
+            s.block.instructions.append(Instruction(COPY, "concat", pieces, used))
+            made.append(whole)
+        else:
+            made.append(s.op(f"w{i}", units=random.choice([1, 1, 2])))
+            s.block.instructions[-1].uses = used
+    s.effect("end", *made[-4:])
+    return s
+
+
+def most_live(run: Sequence[Instruction]) -> int:
+    """Most units that are live at once: from definition to last use, results next to operands, but for copies."""
+    last = {unit: i for i, instruction in enumerate(run) for unit in units_of(instruction.uses)}
+    live: set[Unit] = set()
+    peak = 0
+    for i, instruction in enumerate(run):
+        ended = {unit for unit in live if last[unit] == i}
+        started = {unit for unit in units_of(instruction.defs) if unit in last}
+        peak = max(peak, len(live | started) - (len(ended) if instruction.kind == COPY else 0))
+        live = (live | started) - ended
+    return peak
+
+
 @pytest.mark.parametrize("budget", [4, 12, 100])
 @pytest.mark.parametrize("seed", range(12))
 def test_each_step_takes_what_the_rule_says(seed: int, budget: int) -> None:
     """The rule of the module's head, spelled out over all ready instructions at every step, without heaps."""
-    random = Random(seed)
-    s = Straight()
-    made = [s.op(f"v{i}", traits=LOAD, units=random.choice([1, 2, 4])) for i in range(12)]
-    for i in range(60):
-        used = random.sample(made[-20:], random.randint(1, 3))
-        made.append(s.op(f"w{i}", *used, units=random.choice([1, 1, 2])))
-    s.effect("end", *made[-4:])
+    s = random_straight(Random(seed))
     run = list(s.block.instructions[1:])
     position = {id(instruction): i for i, instruction in enumerate(run)}
 
     graph = DependenceGraph(run)
     height, waiting = graph.heights(), list(graph.predecessors)
-    users: dict[int, set[int]] = {}
+    users: dict[Unit, set[int]] = {}
     for i, instruction in enumerate(run):
-        for register, _, _ in instruction.uses:
-            users.setdefault(register.index, set()).add(i)
+        for unit in units_of(instruction.uses):
+            users.setdefault(unit, set()).add(i)
     size = {register.index: register.units for register in s.code.registers}
 
     def live(issued: set[int]) -> int:
-        return sum(size[r.index] for i in issued for r, _, _ in run[i].defs if users.get(r.index, set()) - issued)
+        return sum(bool(users.get(unit, set()) - issued) for i in issued for unit in units_of(run[i].defs))
 
-    def made_by(i: int) -> int:
-        return sum(size[r.index] for r, _, _ in run[i].defs if r.index in users)
-
-    # An instruction's results are counted next to its operands.
-    peak = max(live(set(range(n))) + made_by(n) for n in range(len(run)))
-    limit = max(budget, peak)
+    limit = max(budget, most_live(run))
     issued: set[int] = set()
     earliest = [0] * len(run)
     cycle, expected = 0, []
     while len(issued) < len(run):
-        ready = [i for i in range(len(run)) if i not in issued and not waiting[i]]
+        ready = text = [i for i in range(len(run)) if i not in issued and not waiting[i]]
         now = live(issued)
         crowded = now + 2 > limit
         if not crowded:
             ready = sorted(ready, key=lambda i: (-height[i], i))[:12]
 
         def key(i: int, now: int = now, crowded: bool = crowded, cycle: int = cycle) -> tuple[int, ...]:
-            grown = sum(size[r.index] for r, _, _ in run[i].defs)
-            over = sum(size[r.index] for r, _, _ in run[i].defs if now + size[r.index] > limit)
-            freed = sum(size[r] for r in {r.index for r, _, _ in run[i].uses} if users[r] - issued == {i})
+            results = [size[index] for index in {r.index for r, _, _ in run[i].defs}]
+            grown = sum(results)
+            over = sum(units for units in results if now + units > limit)
+            freed = sum(users[unit] - issued == {i} for unit in units_of(run[i].uses))
             over -= freed if crowded else 0
             stall = max(0, earliest[i] - cycle)
             if crowded or over > 0:
@@ -276,6 +321,8 @@ def test_each_step_takes_what_the_rule_says(seed: int, budget: int) -> None:
             return (0, 0, stall, -height[i], grown - freed, i)
 
         chosen = min(ready, key=key)
+        if crowded and key(chosen)[0] > 0:
+            chosen = min(text)
         cycle = max(cycle, earliest[chosen]) + 1
         issued.add(chosen)
         expected.append(chosen)
@@ -284,6 +331,34 @@ def test_each_step_takes_what_the_rule_says(seed: int, budget: int) -> None:
             earliest[j] = max(earliest[j], cycle - 1 + latency)
     s.order(budget)
     assert [position[id(i)] for i in s.block.instructions if id(i) in position] == expected
+
+
+@pytest.mark.parametrize("registers", [20, 30, 40])
+@pytest.mark.parametrize("seed", range(12))
+def test_an_order_needs_no_more_registers_than_there_are_or_the_text_needs(seed: int, registers: int) -> None:
+    s = random_straight(Random(seed))
+    text = list(s.block.instructions[1:])
+    s.order(400, ToyTarget(registers))
+    run = [i for i in s.block.instructions if i.kind in (OP, COPY)]
+    assert {id(i) for i in run} == {id(i) for i in text}
+    assert most_live(run) <= max(registers, most_live(text))
+
+
+def test_the_parts_of_a_copy_count_once() -> None:
+    """Four loads become one tuple of four: eight units at the most, however many pieces the copy has."""
+    s = Straight()
+    wholes = []
+    for k in range(2):
+        parts = [s.op(f"load{k}{i}", traits=LOAD) for i in range(4)]
+        whole = s.code.new_register("toy.r", 4, f"whole{k}")
+        made = [(whole, i, 1) for i in range(4)], [(part, 0, 1) for part in parts]
+        s.block.instructions.append(Instruction(COPY, "concat", *made))
+        wholes.append(whole)
+    s.effect("end", *wholes)
+    # With room for all eight, every load is issued before the first copy waits for one.
+    s.order(10)
+    kinds = [i.kind for i in s.block.instructions if i.kind in (OP, COPY)]
+    assert kinds == [OP] * 8 + [COPY] * 2 + [OP]
 
 
 def test_effort_of_a_crowded_schedule_grows_with_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
