@@ -18,6 +18,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from loom.ir import graph
+
 if TYPE_CHECKING:
     from loom.diagnostics import Location
 
@@ -249,51 +251,14 @@ class LowCode:
 
 def reverse_postorder(blocks: Sequence[CodeBlock]) -> list[CodeBlock]:
     """Blocks reachable from the first one, in reverse postorder."""
-    seen = {blocks[0].index}
-    order: list[CodeBlock] = []
-    stack: list[tuple[CodeBlock, int]] = [(blocks[0], 0)]
-    while stack:
-        block, child = stack[-1]
-        if child < len(block.successors):
-            stack[-1] = (block, child + 1)
-            target = block.successors[child]
-            if target.index not in seen:
-                seen.add(target.index)
-                stack.append((target, 0))
-        else:
-            order.append(block)
-            stack.pop()
-    order.reverse()
-    return order
+    return graph.reverse_postorder(blocks[0], lambda block: block.successors)
 
 
 def _loop_depths(blocks: Sequence[CodeBlock]) -> None:
     """Natural loops by back edges to a dominator; ten executions a level are assumed."""
     order = reverse_postorder(blocks)
     number = {block.index: i for i, block in enumerate(order)}
-    idom: dict[int, int] = {0: 0}
-    changed = True
-    while changed:
-        changed = False
-        for i, block in enumerate(order[1:], 1):
-            best = -1
-            for predecessor in block.predecessors:
-                p = number.get(predecessor.index, -1)
-                if p < 0 or p not in idom:
-                    continue
-                if best < 0:
-                    best = p
-                else:
-                    a, b = best, p
-                    while a != b:
-                        while a > b:
-                            a = idom[a]
-                        while b > a:
-                            b = idom[b]
-                    best = a
-            if best >= 0 and idom.get(i) != best:
-                idom[i] = best
-                changed = True
+    idom = graph.immediate_dominators(order, lambda block: block.successors)
     for block in blocks:
         block.depth = 0
         block.loop = frozenset()

@@ -16,6 +16,7 @@ import numpy as np
 
 from loom.diagnostics import Diagnostic, ExitCode, LoomError, Severity, error
 from loom.ir import Block, FloatType, IndexType, IntegerType, Module, OffsetType, Operation, Region, Type, Value
+from loom.ir.graph import reverse_postorder
 from loom.reference.async_copies import AsyncCopies
 from loom.reference.formats import FORMATS, Array, ElementFormat
 from loom.reference.memory import Actors, Arena
@@ -372,7 +373,8 @@ class Interpreter:
         """Run a CFG: of the blocks that lanes wait for, always the first in program order, with all its lanes."""
         order = self._order.get(region)
         if order is None:
-            order = self._order[region] = _reverse_postorder(region)
+            blocks = reverse_postorder(region.blocks[0], lambda block: block.successors)
+            order = self._order[region] = {block: position for position, block in enumerate(blocks)}
             self._escaping[region] = _escaping_values(region)
         outer = frame.masked, frame.escaping
         frame.escaping = self._escaping[region]
@@ -390,12 +392,12 @@ class Interpreter:
             terminator = block.last
             assert terminator is not None
             if terminator.name in ("cfg.br", "low.br"):
-                self._enter(terminator, terminator.successors[0], terminator.operands, frame, lanes, waiting)
+                self._enter(terminator.successors[0], terminator.operands, frame, lanes, waiting)
             elif terminator.name in ("cfg.cond_br", "low.cond_br"):
                 condition = self.defined(frame, terminator.operands[0], terminator, lanes, "condition")
                 taken = truth(condition)
                 for successor, chosen in zip(terminator.successors, (taken, ~taken), strict=True):
-                    self._enter(terminator, successor, (), frame, lanes & chosen, waiting)
+                    self._enter(successor, (), frame, lanes & chosen, waiting)
             else:
                 values = self.terminator_values(block, frame)
                 returned = values if returned is None else merge_all(lanes, values, returned)
@@ -404,7 +406,6 @@ class Interpreter:
 
     def _enter(
         self,
-        terminator: Operation,
         block: Block,
         operands: Sequence[Value],
         frame: Frame,
@@ -511,26 +512,6 @@ def merge_all(
 def truth(condition: Array) -> Array:
     """A branch condition as booleans: ``i1``, or a register word that is not zero."""
     return condition if condition.dtype == np.bool_ else np.asarray(condition.reshape(condition.shape[0], -1).any(1))
-
-
-def _reverse_postorder(region: Region) -> dict[Block, int]:
-    """Blocks by reverse postorder, so that loop bodies come before what follows the loop where the source says so."""
-    finished: list[Block] = []
-    seen: set[Block] = set()
-    stack: list[tuple[Block, int]] = [(region.blocks[0], 0)]
-    seen.add(region.blocks[0])
-    while stack:
-        block, place = stack.pop()
-        successors = block.successors
-        if place < len(successors):
-            stack.append((block, place + 1))
-            following = successors[place]
-            if following not in seen:
-                seen.add(following)
-                stack.append((following, 0))
-        else:
-            finished.append(block)
-    return {block: position for position, block in enumerate(reversed(finished))}
 
 
 def _escaping_values(region: Region) -> frozenset[Value]:

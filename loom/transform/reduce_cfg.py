@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from loom.ir import I1, INDEX, Block, Builder, Operation, Region, Type, Value
+from loom.ir.dominance import immediate_dominators
+from loom.ir.graph import reverse_postorder
 from loom.transform.folding import constant_of
 
 Placeholder = Callable[[Type], Value]
@@ -71,24 +73,15 @@ def _dominates(entry: Block, a: Block, b: Block) -> bool:
     return a is b or b not in _reachable(entry, a)
 
 
-def _reachable(entry: Block, avoiding: Block | None) -> set[Block]:
-    """Blocks that ``entry`` leads to (itself included) without passing ``avoiding``."""
-    if entry is avoiding:
+def _reachable(entry: Block, *avoiding: Block) -> set[Block]:
+    """Blocks that ``entry`` leads to (itself included) without passing those of ``avoiding``."""
+    if entry in avoiding:
         return set()
-    seen = {entry}
-    work = [entry]
-    while work:
-        for target in work.pop().successors:
-            if target not in seen and target is not avoiding:
-                seen.add(target)
-                work.append(target)
-    return seen
+    return set(reverse_postorder(entry, lambda block: [b for b in block.successors if b not in avoiding]))
 
 
 def _back_edges(region: Region) -> dict[tuple[Block, Block], None]:
     """Edges to a block that dominates the one they start from, in the order of the blocks."""
-    from loom.ir.dominance import immediate_dominators
-
     immediate = immediate_dominators(region)
     edges: dict[tuple[Block, Block], None] = {}
     for block in immediate:
@@ -431,7 +424,6 @@ class _Reduction:
                 source: Block = source,
                 target: Block = target,
                 leaves: bool = leaves,
-                location: object = location,
             ) -> list[Value]:
                 out = [self.constant(not leaves, I1)]
                 if choose is not None:
@@ -522,7 +514,7 @@ class _Reduction:
             self.branch(entry, first, [], location)
             return
         arms = [self._arm(entry, target, end) for target in (first, second)]
-        meeting = self._meeting(entry, arms, end)
+        meeting = self._meeting(entry, arms)
         # Meeting in several blocks leads the edges over steps: the arms may have begun anew.
         ways: list[tuple[Block | None, list[Value]]] = []
         for target in ender.successors:
@@ -544,10 +536,10 @@ class _Reduction:
         """The blocks that are reached only over the edge to ``target``."""
         if target is end or target.predecessors != [entry]:
             return set()
-        others = _reachable_up_to(entry, target, end)
-        return {b for b in _reachable_up_to(target, end, end) if b not in others}
+        others = _reachable(entry, target, end)
+        return {b for b in _reachable(target, end) if b not in others}
 
-    def _meeting(self, entry: Block, arms: list[set[Block]], end: Block) -> Block:
+    def _meeting(self, entry: Block, arms: list[set[Block]]) -> Block:
         """The block where the arms meet; made where they go on in several."""
         ender = entry.terminator
         assert ender is not None
@@ -628,20 +620,6 @@ class _Reduction:
         )
         results = iter(made_if.results)
         return [a if a is b else next(results) for a, b in zip(yes, no, strict=True)]
-
-
-def _reachable_up_to(entry: Block, avoiding: Block, end: Block) -> set[Block]:
-    """Blocks that ``entry`` leads to without passing ``avoiding`` or ``end``."""
-    if entry is avoiding or entry is end:
-        return set()
-    seen = {entry}
-    work = [entry]
-    while work:
-        for target in work.pop().successors:
-            if target not in seen and target is not avoiding and target is not end:
-                seen.add(target)
-                work.append(target)
-    return seen
 
 
 def _selector_type(count: int) -> Type | None:

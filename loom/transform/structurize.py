@@ -22,6 +22,7 @@ from loom.ir import (
     Value,
     VectorType,
 )
+from loom.ir.dominance import remove_unreachable
 from loom.transform.reduce_cfg import is_reducible, reduce_cfg
 from loom.transform.rejection import rejection
 
@@ -36,7 +37,7 @@ def structurize(function: Operation, region: Region) -> bool:
     """
     if len(region.blocks) <= 1:
         return False
-    _drop_unreachable(region)
+    remove_unreachable(region)
     if is_reducible(region):
         entry = region.blocks[0]
         first = entry.first
@@ -45,21 +46,6 @@ def structurize(function: Operation, region: Region) -> bool:
     else:
         _form_dispatch(function, region)
     return True
-
-
-def _drop_unreachable(region: Region) -> None:
-    reached = {region.blocks[0]}
-    work = [region.blocks[0]]
-    while work:
-        for successor in work.pop().successors:
-            if successor not in reached:
-                reached.add(successor)
-                work.append(successor)
-    for block in [b for b in region.blocks if b not in reached]:
-        for op in reversed(block.operations):
-            op.drop_uses()
-            op.remove()
-        region.blocks.remove(block)
 
 
 def _top_in(op: Operation, region: Region) -> Operation:

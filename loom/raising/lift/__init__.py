@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import gc
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from loom.diagnostics import LoomError
 from loom.ir import Attribute, Module, Operation, SymbolRef, Word
+from loom.ir.dominance import remove_unreachable
+from loom.ir.recursion import collection_paused
 from loom.ir.registry import lookup
 from loom.raising.lift.build import BodyBuilder, LiftedBody
 from loom.raising.lift.flow import build_flow
@@ -89,29 +88,15 @@ def lift(code_object: bytes, kernel: str | None = None, options: LiftOptions | N
         LoomError: ``LIFT/001`` for an unknown kernel, ``LIFT/002`` and ``LIFT/003`` for control flow that cannot be
             expressed, naming instruction and pc; what the reader and the decoder refuse.
     """
-    with _collector_paused():
+    with collection_paused():
         relaxed = options is not None and options.relax is not None
         native = native_kernel(code_object, kernel, inlined=relaxed, followed=True)
     return lift_native(native, options)
 
 
-@contextlib.contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Pause the garbage collector: lifting only makes objects that stay, and scanning them again and again costs more
-    than the work itself.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
 def lift_native(native: NativeKernel, options: LiftOptions | None = None) -> Lifted:
     """Lift a kernel that was read already; see :func:`lift`."""
-    with _collector_paused():
+    with collection_paused():
         return _lift(native, options or LiftOptions())
 
 
@@ -135,7 +120,7 @@ def _lift(native: NativeKernel, options: LiftOptions) -> Lifted:
     _, live_ins = entry_live_ins(native.descriptor, generation)
     body = BodyBuilder(flow, live_ins).build()
     if options.drop_dead_code or options.relax is not None:  # the backend has no use for code that never runs
-        _drop_unreachable(body)
+        remove_unreachable(body.region)
     if options.names:
         entry = body.region.blocks[0]
         kernarg = next(
@@ -149,27 +134,8 @@ def _lift(native: NativeKernel, options: LiftOptions) -> Lifted:
         Namer(body, native.arguments, kernarg).run()
     module, kernel = _module(native, body, options)
     if options.relax is not None:
-        relax(kernel, generation, native.wave_size, options.relax)
+        relax(kernel, generation, options.relax)
     return Lifted(module, kernel, native, body.instruction_count, body.undefined)
-
-
-def _drop_unreachable(body: LiftedBody) -> None:
-    """Remove blocks that no path reaches; what they pass to others goes with them."""
-    region = body.region
-    reached = {region.blocks[0]}
-    pending = [region.blocks[0]]
-    while pending:
-        for successor in pending.pop().successors:
-            if successor not in reached:
-                reached.add(successor)
-                pending.append(successor)
-    dead = [block for block in region.blocks if block not in reached]
-    for block in dead:
-        for op in block.operations:
-            op.drop_uses()
-            op.operands = []
-    for block in dead:
-        region.blocks.remove(block)
 
 
 def _module(native: NativeKernel, body: LiftedBody, options: LiftOptions) -> tuple[Module, Operation]:

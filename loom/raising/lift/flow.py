@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from loom.diagnostics import LoomError, error
+from loom.ir import graph
 from loom.raising.lift.calls import CodeRegion
 from loom.raising.lift.effects import EffectAnalyzer, Effects
 from loom.target.amdgpu.machine import BranchTarget, MachineInstruction, MachineProgram
@@ -228,66 +229,19 @@ def split_blocks(program: MachineProgram, region: CodeRegion | None = None) -> t
     return pieces, entry
 
 
-def _postorder(blocks: list[FlowBlock], entry: int) -> list[int]:
-    order: list[int] = []
-    seen = {entry}
-    stack: list[tuple[int, int]] = [(entry, 0)]
-    while stack:
-        index, position = stack.pop()
-        successors = blocks[index].successors
-        if position < len(successors):
-            stack.append((index, position + 1))
-            following = successors[position]
-            if following not in seen:
-                seen.add(following)
-                stack.append((following, 0))
-        else:
-            order.append(index)
-    return order
-
-
-def _dominators(blocks: list[FlowBlock], order: list[int]) -> list[int]:
-    """Immediate dominators by the iterative algorithm of Cooper, Harvey and Kennedy."""
-    position = {index: i for i, index in enumerate(order)}
-    idom = [-1] * len(blocks)
-    idom[order[0]] = order[0]
-    changed = True
-    while changed:
-        changed = False
-        for index in order[1:]:
-            new = -1
-            for predecessor in blocks[index].predecessors:
-                if predecessor not in position or idom[predecessor] < 0:
-                    continue
-                if new < 0:
-                    new = predecessor
-                    continue
-                a, b = predecessor, new
-                while a != b:
-                    while position[a] > position[b]:
-                        a = idom[a]
-                    while position[b] > position[a]:
-                        b = idom[b]
-                new = a
-            if new != idom[index]:
-                idom[index] = new
-                changed = True
-    idom[order[0]] = -1
-    return idom
-
-
 def build_flow(program: MachineProgram, wave_size: int, region: CodeRegion | None = None) -> Flow:
     """Split, connect and order the blocks; compute effects and dominators (:func:`solve_liveness` comes later)."""
     blocks, entry = split_blocks(program, region)
     analyzer = EffectAnalyzer(wave_size)
     for block in blocks:
         block.effects = [analyzer.analyze(instruction) for instruction in block.instructions]
-    order = _postorder(blocks, entry)[::-1]
-    idom = _dominators(blocks, order)
+    order = graph.reverse_postorder(entry, lambda index: blocks[index].successors)
+    above = graph.immediate_dominators(order, lambda index: blocks[index].successors)
+    idom = [-1] * len(blocks)
     children: list[list[int]] = [[] for _ in blocks]
-    for index in order:
-        if idom[index] >= 0:
-            children[idom[index]].append(index)
+    for index, position in zip(order[1:], above[1:], strict=True):
+        idom[index] = order[position]
+        children[order[position]].append(index)
     return Flow(blocks, order, idom, children, wave_size, entry)
 
 

@@ -9,7 +9,7 @@ split into their halves (their register bank rules bind registers), encoding cho
 from __future__ import annotations
 
 from loom.diagnostics import error
-from loom.ir import Attribute, Block, Operation, RegisterType, Value, Word
+from loom.ir import Attribute, Operation, RegisterType, Value, Word
 from loom.ir.registry import lookup
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.tables import find_row
@@ -64,13 +64,12 @@ def _derived(op: Operation, mnemonic: str) -> bool:
     return False
 
 
-def relax(kernel: Operation, generation: str, wave_size: int, what: str) -> None:
+def relax(kernel: Operation, generation: str, what: str) -> None:
     """Relax a lifted ``low.kernel.def`` in place.
 
     Args:
         kernel: The kernel, ``allocation(fixed) schedule(locked)``.
         generation: Instruction table of its target.
-        wave_size: 32 or 64.
         what: ``allocation`` or ``schedule`` (which includes the former).
 
     Raises:
@@ -244,8 +243,3 @@ def _relax_layout(kernel: Operation) -> None:
             "private_segment_fixed_size": descriptor.get("private_segment_fixed_size", 0),
         }
     kernel.attributes["abi_layout"] = relaxed
-
-
-def first_block(kernel: Operation) -> Block:
-    """The entry block of a kernel."""
-    return kernel.regions[0].blocks[0]

@@ -51,7 +51,7 @@ def test_a_relaxed_kernel_passes_the_independent_checker(path: Path, name: str, 
     original = read(data).kernel(name)
     module = lift(data, name).module
     op = next(o for o in module.operations if o.name == "low.kernel.def")
-    relax(op, processor(read(data).processor).generation, original.wave_size, what)
+    relax(op, processor(read(data).processor).generation, what)
     compilation = compile_module(module, CompileOptions(pipeline="none", check=True))
     kernel = compilation.kernels[0]
     assert kernel.resources.vgpr_spills == kernel.resources.sgpr_spills == 0

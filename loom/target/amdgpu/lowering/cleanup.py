@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loom.ir import Block, Operation
+from loom.ir.dominance import remove_unreachable
 from loom.target.amdgpu.lowering.context import Lowering
 from loom.target.amdgpu.lowering.emitter import EXEC, M0, SCC, VCC
 
@@ -12,7 +13,7 @@ _STRUCTURAL = frozenset(("low.slice", "low.concat", "low.live_in", "low.copy", "
 def clean(lw: Lowering, kernel: Operation) -> None:
     """Remove what has no use."""
     region = kernel.regions[0]
-    _unreachable(region.blocks)
+    remove_unreachable(region)
     pure: dict[str, bool] = {}
     changed = True
     while changed:
@@ -27,22 +28,6 @@ def clean(lw: Lowering, kernel: Operation) -> None:
             block.label = None
         else:
             block.label = f"{(block.label or 'b').rstrip('0123456789')}{number}"
-
-
-def _unreachable(blocks: list[Block]) -> None:
-    seen = {id(blocks[0])}
-    work = [blocks[0]]
-    while work:
-        block = work.pop()
-        for successor in block.successors:
-            if id(successor) not in seen:
-                seen.add(id(successor))
-                work.append(successor)
-    for block in [b for b in blocks if id(b) not in seen]:
-        for op in reversed(list(block.operations)):
-            op.drop_uses()
-            op.remove()
-        blocks.remove(block)
 
 
 def _is_dead(lw: Lowering, op: Operation, pure: dict[str, bool]) -> bool:
