@@ -4,7 +4,7 @@ A divergent region runs under a narrowed EXEC: ``s_and_saveexec`` in front, the 
 every lane may be off and the region is worth skipping, a branch on the SCC of the narrowing goes around it. Values
 that leave the region are merged by pass-through operands (vector registers) or mask arithmetic (``i1``).
 
-Loops are rotated: guard, body, test at the bottom.
+`scf.for` and `scf.while` are in :mod:`loops`, `scf.switch` in :mod:`selection`; they share the blocks and shapes here.
 """
 
 from __future__ import annotations
@@ -336,6 +336,72 @@ def needs_rest(op: Operation) -> bool:
     return True
 
 
+# Values of region ops: what their blocks yield, and the registers where ways meet
+
+
+def yielded_values(block: Block) -> list[Value]:
+    """What a block gives to the op it belongs to."""
+    last = block.last
+    return list(last.operands) if last is not None and last.name == "scf.yield" else []
+
+
+def run_chosen(lw: Lowering, op: Operation, block: Block) -> None:
+    """Lower the one region that is known to run; what it yields are the op's results."""
+    lw.run_block(block)
+    if block.last is not None:
+        for value, result in zip(block.last.operands, op.results, strict=False):
+            lw.set(result, lw.get(value))
+
+
+def result_shapes(lw: Lowering, op: Operation, yielded: Sequence[Value]) -> list[Shape]:
+    """Registers that the results of a region op take, ``yielded`` being what one of its regions yields."""
+    shapes = []
+    for result, value in zip(op.results, yielded, strict=True):
+        divergent = lw.is_divergent(result)
+        shape = shape_of(lw, result, divergent, lw.values.get(value))
+        shapes.append(mark_mask(shape) if divergent else shape)
+    return shapes
+
+
+def all_registers(lw: Lowering, values: Sequence[Value], shapes: Sequence[Shape]) -> list[Value]:
+    """The registers of all values, in the given shapes."""
+    return [r for value, shape in zip(values, shapes, strict=True) for r in registers_of(lw, lw.get(value), shape)]
+
+
+def add_arguments(lw: Lowering, block: Block, shapes: Sequence[Shape]) -> list[Value]:
+    """Block arguments for values of the given shapes."""
+    return [lw.e.define(block.add_argument(register)) for shape in shapes for register in shape.registers]
+
+
+def undefined(lw: Lowering, register: RegisterType) -> Value:
+    """A register with any contents."""
+    if register.register_class == VGPR:
+        return lw.e.vector_constant(0)
+    return lw.e.scalar_constant(0) if register.units == 1 else lw.e.join([lw.e.scalar_constant(0)] * register.units)
+
+
+def undefined_registers(lw: Lowering, shapes: Sequence[Shape]) -> list[Value]:
+    """Registers with any contents for values of the given shapes."""
+    return [undefined(lw, register) for shape in shapes for register in shape.registers]
+
+
+def grouped(registers: Sequence[Value], shapes: Sequence[Shape]) -> list[list[Value]]:
+    """The registers of each value."""
+    out = []
+    position = 0
+    for shape in shapes:
+        count = len(shape.registers)
+        out.append(list(registers[position : position + count]))
+        position += count
+    return out
+
+
+def bind_results(lw: Lowering, op: Operation, shapes: Sequence[Shape], registers: Sequence[Value]) -> None:
+    """Record the registers of all results."""
+    for result, shape, group in zip(op.results, shapes, grouped(registers, shapes), strict=True):
+        lw.set(result, from_registers(lw, group, shape))
+
+
 # scf.if
 
 
@@ -346,11 +412,7 @@ def _if(lw: Lowering, op: Operation) -> None:
     if condition.constant is not None:
         chosen = then if condition.constant else otherwise
         if chosen is not None:
-            lw.run_block(chosen)
-            last = chosen.last
-            if last is not None:
-                for value, result in zip(last.operands, op.results, strict=False):
-                    lw.set(result, lw.get(value))
+            run_chosen(lw, op, chosen)
         return
     if op.results and otherwise is not None and _speculatable(then) and _speculatable(otherwise):
         _speculate(lw, op, condition, then, otherwise)
@@ -406,24 +468,13 @@ def select_lowered(lw: Lowering, condition: Truth, x: Lowered, y: Lowered, resul
     )
 
 
-def _result_shapes(lw: Lowering, op: Operation, samples: Sequence[Lowered | None]) -> list[Shape]:
-    shapes = []
-    for result, sample in zip(op.results, samples, strict=True):
-        divergent = lw.is_divergent(result)
-        shape = shape_of(lw, result, divergent, sample)
-        shapes.append(mark_mask(shape) if divergent else shape)
-    return shapes
-
-
 def _uniform_if(lw: Lowering, op: Operation, condition: Truth, then: Block, otherwise: Block | None) -> None:
-    e = lw.e
     then_block, join = new_block(lw, "then"), new_block(lw, "join")
     else_block = new_block(lw, "else") if otherwise is not None else join
     branch_if(lw, lw.t.as_branch(condition), then_block, else_block)
     enter(lw, then_block)
     yielded = _run_arm(lw, op, then, True)
-    then_end = e.block
-    shapes = _result_shapes(lw, op, [lw.values.get(v) for v in yielded])
+    shapes = result_shapes(lw, op, yielded)
     if otherwise is None:
         branch(lw, join)
     else:
@@ -431,14 +482,13 @@ def _uniform_if(lw: Lowering, op: Operation, condition: Truth, then: Block, othe
         enter(lw, else_block)
         yielded = _run_arm(lw, op, otherwise, False)
         _leave_arm(lw, yielded, shapes, join)
-    _ = then_end
     enter(lw, join)
-    _bind_results(lw, op, shapes, [e.define(join.add_argument(r)) for s in shapes for r in s.registers])
+    bind_results(lw, op, shapes, add_arguments(lw, join, shapes))
 
 
 def _leave_arm(lw: Lowering, yielded: Sequence[Value], shapes: Sequence[Shape], join: Block) -> None:
     with lw.e.scope(Scope()), lw.e.stay():
-        registers = [r for v, s in zip(yielded, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
+        registers = all_registers(lw, yielded, shapes)
     branch(lw, join, registers)
 
 
@@ -464,17 +514,17 @@ def _divergent_if(lw: Lowering, op: Operation, condition: Truth, then: Block, ot
         return
     if not worth_skipping([then, otherwise]):
         first = _run_arm(lw, op, then, True)
-        shapes = _result_shapes(lw, op, [lw.values.get(v) for v in first])
+        shapes = result_shapes(lw, op, first)
         with e.scope(Scope()):
-            kept = [r for v, s in zip(first, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
+            kept = all_registers(lw, first, shapes)
         flip(lw, saved, mask)
         with e.scope(Scope()), lw.ranges.assuming(op.operand("condition"), False):
             lw.run_block(otherwise)
-            second = _yields(otherwise)
-            new = [r for v, s in zip(second, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
+            second = yielded_values(otherwise)
+            new = all_registers(lw, second, shapes)
             merged = merge_registers(lw, new, kept, shapes)
         e.restore_exec(saved, outer)
-        _bind_results(lw, op, shapes, merged)
+        bind_results(lw, op, shapes, merged)
         return
     # Branches: EXEC is put back at the end of each block, so that the copies of branch arguments reach all lanes.
     then_block, then_skip = new_block(lw, "then"), new_block(lw, "skip")
@@ -482,27 +532,27 @@ def _divergent_if(lw: Lowering, op: Operation, condition: Truth, then: Block, ot
     branch_if(lw, any_lane, then_block, then_skip)
     enter(lw, then_block)
     first = _run_arm(lw, op, then, True)
-    shapes = _result_shapes(lw, op, [lw.values.get(v) for v in first])
+    shapes = result_shapes(lw, op, first)
     with e.scope(Scope()), e.stay():
-        kept = [r for v, s in zip(first, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
+        kept = all_registers(lw, first, shapes)
     e.restore_exec(saved, outer)
     branch(lw, flow, kept)
     enter(lw, then_skip)
     e.restore_exec(saved, outer)
     with e.scope(Scope()), e.stay():
-        nothing = [undefined(lw, r) for s in shapes for r in s.registers]
+        nothing = undefined_registers(lw, shapes)
     branch(lw, flow, nothing)
     enter(lw, flow)
-    kept = [e.define(flow.add_argument(r)) for s in shapes for r in s.registers]
+    kept = add_arguments(lw, flow, shapes)
     any_other = flip(lw, saved, mask)
     else_block, else_skip, join = new_block(lw, "else"), new_block(lw, "skip"), new_block(lw, "join")
     branch_if(lw, any_other, else_block, else_skip)
     enter(lw, else_block)
     with e.scope(Scope()), lw.ranges.assuming(op.operand("condition"), False):
         lw.run_block(otherwise)
-        second = _yields(otherwise)
+        second = yielded_values(otherwise)
         with e.stay():
-            new = [r for v, s in zip(second, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
+            new = all_registers(lw, second, shapes)
             merged = merge_registers(lw, new, kept, shapes)
     e.restore_exec(saved, outer)
     branch(lw, join, merged)
@@ -510,14 +560,7 @@ def _divergent_if(lw: Lowering, op: Operation, condition: Truth, then: Block, ot
     e.restore_exec(saved, outer)
     branch(lw, join, kept)
     enter(lw, join)
-    _bind_results(lw, op, shapes, [e.define(join.add_argument(r)) for s in shapes for r in s.registers])
-
-
-def undefined(lw: Lowering, register: RegisterType) -> Value:
-    """A register with any contents."""
-    if register.register_class == VGPR:
-        return lw.e.vector_constant(0)
-    return lw.e.scalar_constant(0) if register.units == 1 else lw.e.join([lw.e.scalar_constant(0)] * register.units)
+    bind_results(lw, op, shapes, add_arguments(lw, join, shapes))
 
 
 def narrow(lw: Lowering, mask: Value) -> tuple[Value, Value]:
@@ -536,23 +579,10 @@ def flip(lw: Lowering, saved: Value, mask: Value) -> Value:
     return any_lane
 
 
-def _yields(block: Block) -> list[Value]:
-    last = block.last
-    return list(last.operands) if last is not None and last.name == "scf.yield" else []
-
-
 def _run_arm(lw: Lowering, op: Operation, block: Block, truth: bool) -> list[Value]:
     with lw.e.scope(Scope()), lw.ranges.assuming(op.operand("condition"), truth):
         lw.run_block(block)
-    return _yields(block)
-
-
-def _bind_results(lw: Lowering, op: Operation, shapes: Sequence[Shape], registers: Sequence[Value]) -> None:
-    position = 0
-    for result, shape in zip(op.results, shapes, strict=True):
-        count = len(shape.registers)
-        lw.set(result, from_registers(lw, registers[position : position + count], shape))
-        position += count
+    return yielded_values(block)
 
 
 HANDLERS: dict[str, Handler] = {"scf.if": _if}

@@ -8,16 +8,17 @@ by a pass-through on the op that makes it, or by mask arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from loom.ir import Block, Operation, RegisterType, Value
 from loom.target.amdgpu.lowering.context import Handler, Lowering
 from loom.target.amdgpu.lowering.control_flow import (
     Shape,
+    add_arguments,
+    all_registers,
     branch,
     branch_if,
     enter,
     from_registers,
+    grouped,
     mark_mask,
     merge,
     merge_registers,
@@ -25,7 +26,8 @@ from loom.target.amdgpu.lowering.control_flow import (
     new_block,
     registers_of,
     shape_of,
-    undefined,
+    undefined_registers,
+    yielded_values,
 )
 from loom.target.amdgpu.lowering.emitter import EXEC, EXEC_WORD, VGPR, Operand, Scope
 from loom.target.amdgpu.lowering.ranges import Interval, fits_signed, fits_unsigned
@@ -78,7 +80,7 @@ def _for(lw: Lowering, op: Operation) -> None:
     bank = VGPR if lw.is_divergent(counter) else "amdgpu.sgpr"
     counter_shape = Shape("index", counter.type, [RegisterType(bank, 1)] * (1 if single else 2), signed=signed32)
     shapes = [counter_shape] + [_carried_shape(lw, a, r, i) for a, r, i in zip(carried, op.results, inits, strict=True)]
-    start = [r for v, s in zip([lower, *inits], shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
+    start = all_registers(lw, [lower, *inits], shapes)
     limit = lw.words(upper)[:1] if single else lw.index_pair(upper)
     stride = lw.words(step)[:1] if single else lw.index_pair(step)
     outer = e.exec
@@ -91,8 +93,8 @@ def _for(lw: Lowering, op: Operation) -> None:
         enter(lw, header)
         if divergent:
             e.exec = object()
-        arguments = [e.define(header.add_argument(r)) for s in shapes for r in s.registers]
-        groups = _groups(arguments, shapes)
+        arguments = add_arguments(lw, header, shapes)
+        groups = grouped(arguments, shapes)
         for value, group, shape in zip(carried, groups[1:], shapes[1:], strict=True):
             lw.set(value, from_registers(lw, group, shape))
         count_words: tuple[Operand, ...] = tuple(groups[0])
@@ -106,30 +108,34 @@ def _for(lw: Lowering, op: Operation) -> None:
         branch_if(lw, more, body_block, exit_block)
         enter(lw, body_block)
         lw.run_block(body)
-        last = body.last
-        yielded = list(last.operands) if last is not None and last.name == "scf.yield" else []
+        yielded = yielded_values(body)
         with e.stay():
             if single:
                 following: list[Value] = [_in_bank(lw, lw.i.add(count_words[0], stride[0]), bank)]
             else:
                 pair = lw.i.add64((count_words[0], count_words[1]), (stride[0], stride[1]))
                 following = [_in_bank(lw, w, bank) for w in pair]
-            following += [r for v, s in zip(yielded, shapes[1:], strict=True) for r in registers_of(lw, lw.get(v), s)]
+            following += all_registers(lw, yielded, shapes[1:])
             if divergent:
                 following = merge_registers(lw, following, arguments, shapes)
         branch(lw, header, following)
     move_last(header)
     enter(lw, exit_block)
-    if divergent:
-        assert saved is not None
-        if op.results or needs_rest(op):
-            e.restore_exec(saved, outer)
-        else:
-            e.exec = outer
+    _rejoin(lw, op, saved, outer)
     for argument in arguments:
         e.depth[argument] = len(e.scopes) - 1
     for result, group, shape in zip(op.results, groups[1:], shapes[1:], strict=True):
         lw.set(result, from_registers(lw, group, shape))
+
+
+def _rejoin(lw: Lowering, op: Operation, saved: Value | None, outer: object) -> None:
+    """Bring back the lanes that left a divergent loop (``saved`` is their mask), where anything follows it."""
+    if saved is None:
+        return
+    if op.results or needs_rest(op):
+        lw.e.restore_exec(saved, outer)
+    else:
+        lw.e.exec = outer
 
 
 def _in_bank(lw: Lowering, word: Operand, bank: str) -> Value:
@@ -141,16 +147,6 @@ def _set_counter(lw: Lowering, counter: Value, words: tuple[Operand, ...], signe
         lw.set_index(counter, words)
     else:
         lw.set(counter, IndexValue(words, signed=signed and len(words) == 1))
-
-
-def _groups(registers: Sequence[Value], shapes: Sequence[Shape]) -> list[list[Value]]:
-    out = []
-    position = 0
-    for shape in shapes:
-        count = len(shape.registers)
-        out.append(list(registers[position : position + count]))
-        position += count
-    return out
 
 
 def move_last(block: Block) -> None:
@@ -182,8 +178,8 @@ def _while(lw: Lowering, op: Operation) -> None:
         result = op.results[index]
         kept_shapes.append(mark_mask(shape_of(lw, result, True)))
     all_shapes = [*shapes, *kept_shapes]
-    start = [r for v, s in zip(inits, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
-    start += [undefined(lw, r) for s in kept_shapes for r in s.registers]
+    start = all_registers(lw, inits, shapes)
+    start += undefined_registers(lw, kept_shapes)
     outer = e.exec
     saved = e.copy_exec() if divergent else None
     header, body_block, exit_block = new_block(lw, "test"), new_block(lw, "loop"), new_block(lw, "exit")
@@ -193,8 +189,8 @@ def _while(lw: Lowering, op: Operation) -> None:
         enter(lw, header)
         if divergent:
             e.exec = object()
-        arguments = [e.define(header.add_argument(r)) for s in all_shapes for r in s.registers]
-        groups = _groups(arguments, all_shapes)
+        arguments = add_arguments(lw, header, all_shapes)
+        groups = grouped(arguments, all_shapes)
         for value, group, shape in zip(before.arguments, groups, shapes, strict=False):
             lw.set(value, from_registers(lw, group, shape))
         lw.run_block(before)
@@ -215,25 +211,18 @@ def _while(lw: Lowering, op: Operation) -> None:
         for value, argument in zip(forwarded, after.arguments, strict=True):
             lw.set(argument, lw.get(value))
         lw.run_block(after)
-        last = after.last
-        yielded = list(last.operands) if last is not None and last.name == "scf.yield" else []
+        yielded = yielded_values(after)
         with e.stay():
-            following = [r for v, s in zip(yielded, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
+            following = all_registers(lw, yielded, shapes)
             if divergent:
                 carried = [a for g in groups[: len(shapes)] for a in g]
                 following = merge_registers(lw, following, carried, shapes)
             following += [r for group in new_kept for r in group]
         branch(lw, header, following)
-    if not _straight_header(header):
-        pass
-    _move_last_chain(lw, header, body_block)
+    if header.last is not None and header.last.name == "low.cond_br":  # one block: lay it behind the body
+        move_last(header)
     enter(lw, exit_block)
-    if divergent:
-        assert saved is not None
-        if op.results or needs_rest(op):
-            e.restore_exec(saved, outer)
-        else:
-            e.exec = outer
+    _rejoin(lw, op, saved, outer)
     kept_of = dict(zip(kept_results, range(len(kept_results)), strict=True))
     for index, (value, result) in enumerate(zip(forwarded, op.results, strict=True)):
         slot = kept_of.get(index)
@@ -252,16 +241,6 @@ def merge_registers_masks(lw: Lowering, new: list[Value], old: list[Value], shap
 
 def _vector_shape(shape: Shape) -> bool:
     return all(r.register_class == VGPR for r in shape.registers) and shape.kind != "truth"
-
-
-def _straight_header(header: Block) -> bool:
-    return header.last is not None and header.last.name == "low.cond_br"
-
-
-def _move_last_chain(lw: Lowering, header: Block, body: Block) -> None:
-    """Lay the header, when it is one block, behind the body."""
-    if _straight_header(header):
-        move_last(header)
 
 
 HANDLERS: dict[str, Handler] = {"scf.for": _for, "scf.while": _while}

@@ -8,10 +8,10 @@ to 16 (unaligned accesses included, which the HSA execution environment enables)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from loom.ir import FloatType, IntegerType, Operation, Value
+from loom.ir import IntegerType, Operation, Value
 from loom.target.amdgpu.lowering.addressing import (
     Address,
     GlobalForm,
@@ -127,6 +127,27 @@ def pieces(size: int, alignment: int, space: str) -> list[tuple[int, int]]:
     return out
 
 
+def _local_pieces(size: int, alignment: int, immediate: int) -> Iterator[tuple[int, int, bool]]:
+    """The pieces of an access to workgroup memory whose address has the constant part ``immediate``, as (offset,
+    bytes, whether the piece and its equal behind it move in one ``2addr`` instruction, which counts in pieces).
+    """
+    cut = iter(pieces(size, alignment, "workgroup"))
+    waiting = next(cut, None)
+    while waiting is not None:
+        offset, piece = waiting
+        following = next(cut, None)
+        place = immediate + offset
+        paired = (
+            piece in (4, 8)
+            and following is not None
+            and following[1] == piece
+            and place % piece == 0
+            and place // piece < 255
+        )
+        yield offset, piece, paired
+        waiting = next(cut, None) if paired else following
+
+
 # Loads
 
 
@@ -148,7 +169,6 @@ def issue_load(lw: Lowering, address: Address, size: int, flags: dict[str, Any],
 
 def _load_global(lw: Lowering, address: Address, size: int, signed: bool, flags: dict[str, Any]) -> Words:
     form = global_form(lw, address, max(0, size - 4))
-    e = lw.e
     if form.uniform and size % 4 == 0 and address.alignment % 4 == 0 and flags.get("invariant") and "glc" not in flags:
         return _load_scalar(lw, form, size, flags)
     out: list[Operand] = []
@@ -158,7 +178,6 @@ def _load_global(lw: Lowering, address: Address, size: int, signed: bool, flags:
             mnemonic = SIGNED_LOADS[mnemonic]
         value = _issue_global(lw, form, mnemonic, offset, flags, max(1, piece // 4))
         _take(lw, out, value, piece, offset, signed)
-    _ = e
     return tuple(out)
 
 
@@ -232,22 +251,11 @@ def _load_local(lw: Lowering, address: Address, size: int, signed: bool, flags: 
     word, immediate = local_form(lw, address, size)
     base = e.to_vector(word)
     out: list[Operand] = []
-    cut = pieces(size, address.alignment, "workgroup")
-    k = 0
-    while k < len(cut):
-        offset, piece = cut[k]
+    for offset, piece, paired in _local_pieces(size, address.alignment, immediate):
         place = immediate + offset
-        if (
-            piece in (4, 8)
-            and k + 1 < len(cut)
-            and cut[k + 1][1] == piece
-            and place % piece == 0
-            and place // piece < 255
-        ):
-            # Two neighbours of the same size in one instruction.
-            mnemonic = f"ds_load_2addr_b{8 * piece}"
+        if paired:
             value = e.fresh(
-                mnemonic,
+                f"ds_load_2addr_b{8 * piece}",
                 base,
                 units=2 * piece // 4,
                 offset0=place // piece or None,
@@ -255,14 +263,12 @@ def _load_local(lw: Lowering, address: Address, size: int, signed: bool, flags: 
                 **flags,
             )[0]
             out.extend(e.parts(value))
-            k += 2
             continue
         mnemonic = ACCESS["workgroup", piece][0]
         if signed and piece < 4:
             mnemonic = SIGNED_LOADS[mnemonic]
         value = e.fresh(mnemonic, base, units=max(1, piece // 4), offset=place or None, **flags)[0]
         _take(lw, out, value, piece, offset, signed)
-        k += 1
     return tuple(out)
 
 
@@ -321,18 +327,9 @@ def store_words(lw: Lowering, op: Operation, address: Address, words: Words, siz
     if root.space == "workgroup":
         word, immediate_ = local_form(lw, address, size)
         base = e.to_vector(word)
-        cut = pieces(size, address.alignment, "workgroup")
-        k = 0
-        while k < len(cut):
-            offset, piece = cut[k]
+        for offset, piece, paired in _local_pieces(size, address.alignment, immediate_):
             place = immediate_ + offset
-            if (
-                piece in (4, 8)
-                and k + 1 < len(cut)
-                and cut[k + 1][1] == piece
-                and place % piece == 0
-                and place // piece < 255
-            ):
+            if paired:
                 e.fresh(
                     f"ds_store_2addr_b{8 * piece}",
                     base,
@@ -342,10 +339,8 @@ def store_words(lw: Lowering, op: Operation, address: Address, words: Words, siz
                     offset1=place // piece + 1,
                     **flags,
                 )
-                k += 2
                 continue
             e.fresh(ACCESS["workgroup", piece][1], base, data(offset, piece), offset=place or None, **flags)
-            k += 1
         return
     vector_, scalar, immediate2 = private_operands(lw, address, size)
     for offset, piece in pieces(size, 4 if size >= 4 else address.alignment, "private"):
@@ -484,11 +479,6 @@ def _vector_store(lw: Lowering, op: Operation) -> None:
     for address, first, count in runs:
         packed = lw.pack(elements[first : first + count], bits)
         store_words(lw, op, address, packed, count * bits // 8)
-
-
-def float_name(type_: object) -> str | None:
-    """Name of a float type, None for others."""
-    return type_.name if isinstance(type_, FloatType) else None
 
 
 HANDLERS: dict[str, Handler] = {

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from loom.ir import Operation, Value
+from loom.ir import Block, Operation, Value
 from loom.target.amdgpu.lowering.context import Handler, Lowering
 from loom.target.amdgpu.lowering.control_flow import (
     Shape,
+    add_arguments,
+    all_registers,
+    bind_results,
     branch,
     branch_if,
     enter,
-    from_registers,
-    mark_mask,
     merge_registers,
-    needs_rest,
     new_block,
-    registers_of,
+    result_shapes,
+    run_chosen,
     select_into,
     select_lowered,
-    shape_of,
-    undefined,
+    undefined_registers,
+    yielded_values,
 )
 from loom.target.amdgpu.lowering.emitter import Scope
 from loom.target.amdgpu.lowering.values import Lanes, Lowered, Truth, element_bits, element_of, is_index, is_truth
@@ -87,11 +86,7 @@ def _switch(lw: Lowering, op: Operation) -> None:
     known = lw.ranges.constant(selector)
     if known is not None:
         chosen = next((cases[k] for k, key in enumerate(keys) if key == known), cases[-1])
-        lw.run_block(chosen)
-        last = chosen.last
-        if last is not None:
-            for value, result in zip(last.operands, op.results, strict=False):
-                lw.set(result, lw.get(value))
+        run_chosen(lw, op, chosen)
         return
     if lw.is_divergent(selector):
         _divergent_switch(lw, op, cases, [int(k) for k in keys])  # type: ignore[arg-type]
@@ -99,21 +94,7 @@ def _switch(lw: Lowering, op: Operation) -> None:
         _uniform_switch(lw, op, cases, [int(k) for k in keys])  # type: ignore[arg-type]
 
 
-def _yielded(block: object) -> list[Value]:
-    last = block.last  # type: ignore[attr-defined]
-    return list(last.operands) if last is not None and last.name == "scf.yield" else []
-
-
-def _shapes(lw: Lowering, op: Operation, values: Sequence[Value]) -> list[Shape]:
-    shapes = []
-    for result, value in zip(op.results, values, strict=True):
-        divergent = lw.is_divergent(result)
-        shape = shape_of(lw, result, divergent, lw.values.get(value))
-        shapes.append(mark_mask(shape) if divergent else shape)
-    return shapes
-
-
-def _uniform_switch(lw: Lowering, op: Operation, cases: list[object], keys: list[int]) -> None:
+def _uniform_switch(lw: Lowering, op: Operation, cases: list[Block], keys: list[int]) -> None:
     e = lw.e
     join = new_block(lw, "join")
     shapes: list[Shape] | None = None
@@ -125,29 +106,21 @@ def _uniform_switch(lw: Lowering, op: Operation, cases: list[object], keys: list
             branch_if(lw, lw.t.as_scc(truth), case_block, following)
             enter(lw, case_block)
         with e.scope(Scope()):
-            lw.run_block(block)  # type: ignore[arg-type]
-            values = _yielded(block)
+            lw.run_block(block)
+            values = yielded_values(block)
             if shapes is None:
-                shapes = _shapes(lw, op, values)
+                shapes = result_shapes(lw, op, values)
             with e.stay():
-                registers = [r for v, s in zip(values, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
+                registers = all_registers(lw, values, shapes)
         branch(lw, join, registers)
         if following is not None:
             enter(lw, following)
     enter(lw, join)
     assert shapes is not None
-    _bind(lw, op, shapes, [e.define(join.add_argument(r)) for s in shapes for r in s.registers])
+    bind_results(lw, op, shapes, add_arguments(lw, join, shapes))
 
 
-def _bind(lw: Lowering, op: Operation, shapes: Sequence[Shape], registers: Sequence[Value]) -> None:
-    position = 0
-    for result, shape in zip(op.results, shapes, strict=True):
-        count = len(shape.registers)
-        lw.set(result, from_registers(lw, registers[position : position + count], shape))
-        position += count
-
-
-def _divergent_switch(lw: Lowering, op: Operation, cases: list[object], keys: list[int]) -> None:
+def _divergent_switch(lw: Lowering, op: Operation, cases: list[Block], keys: list[int]) -> None:
     e = lw.e
     outer = e.exec
     saved = e.copy_exec()
@@ -165,13 +138,13 @@ def _divergent_switch(lw: Lowering, op: Operation, cases: list[object], keys: li
         branch_if(lw, any_lane, work, skip)
         enter(lw, work)
         with e.scope(Scope()):
-            lw.run_block(block)  # type: ignore[arg-type]
-            values = _yielded(block)
+            lw.run_block(block)
+            values = yielded_values(block)
             first = shapes is None
             if shapes is None:
-                shapes = _shapes(lw, op, values)
+                shapes = result_shapes(lw, op, values)
             with e.stay():
-                new = [r for v, s in zip(values, shapes, strict=True) for r in registers_of(lw, lw.get(v), s)]
+                new = all_registers(lw, values, shapes)
                 if not first:
                     new = merge_registers(lw, new, current, shapes)
         e.restore_exec(saved, outer)
@@ -180,13 +153,12 @@ def _divergent_switch(lw: Lowering, op: Operation, cases: list[object], keys: li
         e.restore_exec(saved, outer)
         if first:
             with e.scope(Scope()), e.stay():
-                current = [undefined(lw, r) for s in shapes for r in s.registers]
+                current = undefined_registers(lw, shapes)
         branch(lw, join, current)
         enter(lw, join)
-        current = [e.define(join.add_argument(r)) for s in shapes for r in s.registers]
+        current = add_arguments(lw, join, shapes)
     assert shapes is not None
-    _bind(lw, op, shapes, current)
-    _ = needs_rest
+    bind_results(lw, op, shapes, current)
 
 
 def _fence(lw: Lowering, op: Operation) -> None:
