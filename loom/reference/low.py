@@ -220,7 +220,7 @@ class LowFunction:
         resolved = self.interp.caches.get(op)
         if resolved is None:
             full = {**immediates, **({"form": op.attributes["form"]} if op.attributes.get("form") else {})}
-            resolved = resolve(wave.machine.generation, key, full, wave.machine.wave, op.location, types)
+            resolved = resolve(wave.machine.generation, key, full, op.location, types)
             self.interp.caches[op] = resolved
         operands, results = list(op.operands), list(op.results)
         taken: list[_Half] = []

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loom.diagnostics import error
-from loom.low.code import OP, Instruction, LowCode, Ref
+from loom.low.code import COPY, OP, Instruction, LowCode, Ref
 from loom.low.interface import FileOf, ScheduleLimits
 from loom.target.amdgpu.dual_issue import WINDOW
 from loom.target.amdgpu.machine import OFF, Immediate, Inline, Literal, Operand, Register
-from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_named, row_traits
+from loom.target.amdgpu.operation import row_instruction
 from loom.target.amdgpu.processors import Processor
 
 VCC_LOCATION = 106
@@ -90,34 +90,27 @@ class AmdgpuTarget:
         self, mnemonic: str, defs: list[Ref], uses: list[Ref], fixed: dict[str, Operand], **modifiers: int
     ) -> Instruction:
         """An instruction of a row: ``fixed`` slots hold constants, the others take ``defs`` and ``uses`` in order."""
-        row = row_named(self.generation, mnemonic)
-        if row is None:
-            raise error(f"{self.processor.name} has no instruction {mnemonic}", "BACKEND/004")
-        slots: list[Operand | RegisterSlot] = []
-        d = u = 0
-        for slot in row.slots:
-            if slot.name in fixed:
-                slots.append(fixed[slot.name])
-            elif slot.is_def:
-                slots.append(RegisterSlot(DEFINITION, d))
-                d += 1
-            else:
-                slots.append(RegisterSlot(USE, u))
-                u += 1
-        payload = Operation(row, tuple(slots), {name: value for name, value in modifiers.items() if value})
-        return Instruction(OP, payload, defs, uses, (), row_traits(row, False, False))
+        return row_instruction(self.generation, self.processor.name, mnemonic, defs, uses, fixed, modifiers)
 
     # Spills
 
-    def _scratch(self, code: LowCode, offset: int) -> tuple[list[Instruction], Operand | None, list[Ref], int]:
-        """Address of a scratch slot: instructions in front, the constant ``saddr`` or its register, the offset."""
+    def _scratch(self, code: LowCode, slot: int) -> tuple[list[Instruction], dict[str, Operand], list[Ref], int]:
+        """Address of a spill slot in scratch: instructions in front, constant operands, the register of ``saddr``
+        where it is none of them, and the offset.
+        """
+        offset = self.private_bytes + 4 * slot
         if offset + 4 <= SCRATCH_OFFSET_LIMIT:
-            return [], OFF, [], offset
+            return [], {"vaddr": OFF, "saddr": OFF}, [], offset
         base = code.new_register("amdgpu.sgpr", 1)
         base.spill_temp = True
         high = offset // SCRATCH_OFFSET_LIMIT * SCRATCH_OFFSET_LIMIT
         move = self.instruction("s_mov_b32", [(base, 0, 1)], [], {"ssrc0": Literal(high)})
-        return [move], None, [(base, 0, 1)], offset - high
+        return [move], {"vaddr": OFF}, [(base, 0, 1)], offset - high
+
+    def _lane(self, slot: int) -> tuple[Operand, Operand]:
+        """The vector register (numbered from -1 downwards) and the lane of a spill slot for a scalar."""
+        register, lane = divmod(slot, self.wave_size)
+        return Register("vgpr", -1 - register), lane_select(lane)
 
     def spill_store(self, code: LowCode, value: Ref, slot: int, at: Instruction) -> list[Instruction]:
         """Keep a value: vector registers in scratch, scalar ones in lanes."""
@@ -126,31 +119,18 @@ class AmdgpuTarget:
         for unit in range(units):
             ref: Ref = (register, first + unit, 1)
             if register.register_class == "amdgpu.sgpr":
-                lane_register, lane = divmod(slot + unit, self.wave_size)
-                made = self.instruction(
-                    "v_writelane_b32",
-                    [],
-                    [ref],
-                    {"vdst": Register("vgpr", -1 - lane_register), "src1": lane_select(lane)},
-                )
+                lane_register, lane = self._lane(slot + unit)
+                fixed: dict[str, Operand] = {"vdst": lane_register, "src1": lane}
+                made = self.instruction("v_writelane_b32", [], [ref], fixed)
             else:
-                front, saddr, refs, offset = self._scratch(code, self.private_bytes + 4 * (slot + unit))
+                front, fixed, refs, offset = self._scratch(code, slot + unit)
                 result.extend(front)
-                fixed: dict[str, Operand] = {"vaddr": OFF}
-                if saddr is not None:
-                    fixed["saddr"] = saddr
                 made = self.instruction("scratch_store_b32", [], [ref, *refs], fixed, offset=offset)
-            made.location = at.location
-            made.origin = "spill"
-            made.locked = at.locked
-            made.phase = at.phase
-            result.append(made)
+            result.append(_on_behalf_of(at, made, "spill"))
         return result
 
     def spill_reload(self, code: LowCode, value: Ref, slot: int, at: Instruction) -> list[Instruction]:
         """Define a value from where :meth:`spill_store` kept it."""
-        from loom.low.code import COPY
-
         register, first, units = value
         result: list[Instruction] = []
         parts: list[Ref] = []
@@ -163,25 +143,14 @@ class AmdgpuTarget:
                 target = (part, 0, 1)
             parts.append(target)
             if register.register_class == "amdgpu.sgpr":
-                lane_register, lane = divmod(slot + unit, self.wave_size)
-                made = self.instruction(
-                    "v_readlane_b32",
-                    [target],
-                    [],
-                    {"src0": Register("vgpr", -1 - lane_register), "src1": lane_select(lane)},
-                )
+                lane_register, lane = self._lane(slot + unit)
+                fixed: dict[str, Operand] = {"src0": lane_register, "src1": lane}
+                made = self.instruction("v_readlane_b32", [target], [], fixed)
             else:
-                front, saddr, refs, offset = self._scratch(code, self.private_bytes + 4 * (slot + unit))
+                front, fixed, refs, offset = self._scratch(code, slot + unit)
                 result.extend(front)
-                fixed: dict[str, Operand] = {"vaddr": OFF}
-                if saddr is not None:
-                    fixed["saddr"] = saddr
                 made = self.instruction("scratch_load_b32", [target], refs, fixed, offset=offset)
-            made.location = at.location
-            made.origin = "reload"
-            made.locked = at.locked
-            made.phase = at.phase
-            result.append(made)
+            result.append(_on_behalf_of(at, made, "reload"))
         if units > 1:
             join = Instruction(
                 COPY, "reload", [(register, first + unit, 1) for unit in range(units)], parts, location=at.location
@@ -189,6 +158,15 @@ class AmdgpuTarget:
             join.locked = at.locked
             result.append(join)
         return result
+
+
+def _on_behalf_of(at: Instruction, made: Instruction, origin: str) -> Instruction:
+    """Spill code stands where the instruction stands that it is made for, and moves no further."""
+    made.location = at.location
+    made.origin = origin
+    made.locked = at.locked
+    made.phase = at.phase
+    return made
 
 
 def lane_select(lane: int) -> Operand:

@@ -7,11 +7,12 @@ physical registers in; nothing else about the instruction changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from loom.low.code import Ref, Traits
+from loom.diagnostics import Location, error
+from loom.low.code import OP, Instruction, Ref, Traits
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import MachineInstruction, Operand, Register
 from loom.target.amdgpu.tables import find_row, rows
@@ -186,3 +187,44 @@ def _make_traits(row: InstructionRow, invariant: bool, volatile: bool, into_lds:
         early_clobber=mnemonic.startswith(_EARLY_CLOBBER) or _replayed(row) or _in_passes(row),
         masked=has_vector_result and "exec" in row.implicit_uses,
     )
+
+
+def row_instruction(
+    generation: str,
+    processor: str,
+    mnemonic: str,
+    defs: list[Ref],
+    uses: list[Ref],
+    fixed: Mapping[str, Operand],
+    modifiers: Mapping[str, int],
+    location: Location | None = None,
+) -> Instruction:
+    """An instruction that the backend makes itself: slots named in ``fixed`` hold constants, the others take ``defs``
+    and ``uses`` in order.
+
+    Raises:
+        LoomError: ``BACKEND/004`` if the generation has no such instruction.
+    """
+    row = row_named(generation, mnemonic)
+    if row is None:
+        raise error(
+            f"{processor} has no instruction {mnemonic}",
+            "BACKEND/004",
+            location,
+            hint="compile for a processor of another generation, or write the kernel without it",
+        )
+    slots: list[Operand | RegisterSlot] = []
+    d = u = 0
+    for slot in row.slots:
+        if slot.name in fixed:
+            slots.append(fixed[slot.name])
+        elif slot.is_def:
+            slots.append(RegisterSlot(DEFINITION, d))
+            d += 1
+            if slot.is_use:
+                u += 1
+        else:
+            slots.append(RegisterSlot(USE, u))
+            u += 1
+    payload = Operation(row, tuple(slots), {name: value for name, value in modifiers.items() if value})
+    return Instruction(OP, payload, defs, uses, (), row_traits(row, False, False), location)

@@ -57,7 +57,6 @@ def resolve(
     generation: str,
     key: str,
     immediates: Mapping[str, Any],
-    wave_size: int,
     location: Location | None,
     operand_types: Sequence[Any] = (),
 ) -> Resolved:
@@ -67,7 +66,6 @@ def resolve(
         generation: Instruction table.
         key: The op's key, with or without ``amdgpu.``.
         immediates: The op's immediates, encoding form included.
-        wave_size: Lanes of a wave.
         location: For diagnostics.
         operand_types: Register types of the operands; they tell the two operand orders of buffer instructions apart.
 
