@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -62,10 +61,8 @@ def test_deep_dictionaries_and_brackets_are_errors() -> None:
 
 
 def test_a_megabyte_on_one_line() -> None:
-    start = time.monotonic()
     for text in (
         "x" * 1_000_000,
-        "// " + "x" * 1_000_000,
         '"' + "x" * 1_000_000,
         "vector<" * 150_000,
         "%a = " * 200_000,
@@ -76,8 +73,8 @@ def test_a_megabyte_on_one_line() -> None:
         "a." * 500_000,
         "vector<" + "4x" * 500_000 + "f32>",
     ):
-        codes(text)
-    assert time.monotonic() - start < 30
+        assert len(codes(text)) == 1, text[:20]
+    assert codes("// " + "x" * 1_000_000) == []
 
 
 def test_absurd_dimensions() -> None:

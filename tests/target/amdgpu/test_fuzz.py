@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import time
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -34,13 +33,11 @@ def test_random_words() -> None:
     generator = random.Random(1)
     names = list(PROCESSORS)
     decoded = 0
-    started = time.monotonic()
     for _ in range(9000):
         processor = generator.choice(names)
         data = generator.randbytes(generator.choice((4, 4, 8, 8, 12, 16, 3, 20)))
         decoded += _through_decoder(data, processor)
     assert decoded > 500
-    assert time.monotonic() - started < 120
 
 
 def test_mutated_kernels() -> None:
