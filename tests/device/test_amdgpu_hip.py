@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from loom.check.benchmark import BenchmarkRun
 from loom.device.amdgpu_hip import (
     DEVICE_TO_HOST,
     HOST_TO_DEVICE,
@@ -286,54 +287,7 @@ def test_the_alias_prefers_a_gpu(recorder: Recorder) -> None:
 AXPY = HERE.parent / "corpus" / "appendix" / "01_axpy.loom"
 
 
-def test_cases_pass_on_the_device(recorder: Recorder) -> None:
-    import loom.target
-    from loom.check.device_executor import open_executor
-    from loom.check.execute import Files
-    from loom.check.executor import RunOptions
-    from loom.check.testing import run_tests
-    from loom.text import parse_module
-
-    loom.target.register_targets()
-    module = parse_module(AXPY.read_text(), str(AXPY))
-    options = RunOptions()
-    files = Files(AXPY.parent, AXPY.parent)
-    document = run_tests(module, lambda: open_executor("amdgpu-hip", module, options), options, files).to_json()
-    assert (document["sample_count"], document["failed_sample_count"]) == (4, 0)
-    assert document["device"]["name"] == "Recorded GPU"
-    assert recorder.names.count("hipModuleLaunchKernel") == 4
-    assert recorder.names.count("hipMalloc") == recorder.names.count("hipFree")
-
-
-def test_dispatches_are_timed_by_device_events(recorder: Recorder) -> None:
-    import loom.target
-    from loom.check.benchmark import Request, run_benchmarks
-    from loom.check.benchmark_output import snapshot
-    from loom.check.device_executor import open_executor
-    from loom.check.execute import Files
-    from loom.check.executor import RunOptions
-    from loom.check.measure import Policy
-    from loom.text import parse_module
-
-    loom.target.register_targets()
-    module = parse_module(AXPY.read_text(), str(AXPY))
-    options = RunOptions()
-    policy = Policy(measure="dispatch_complete", iterations=3, warmup_iterations=1, ring_count=2)
-    run = run_benchmarks(
-        module,
-        lambda: open_executor("amdgpu-hip", module, options),
-        options,
-        Files(AXPY.parent, AXPY.parent),
-        Request(policy=policy, require_measurement=True),
-    )
-    (item,) = snapshot(run)["work_items"]
-    assert run.exit_code == 0
-    assert item["measurement"]["clock"] == "device_events"
-    assert item["timing_ns"]["p50"] == 250_000.0
-    assert item["data_cache"]["input_ring_count"] == 2
-
-
-def case_document(recorder: Recorder, text: str) -> dict[str, Any]:
+def case_document(text: str) -> dict[str, Any]:
     """The ``loom.test.v0`` document of a module's cases on the device, with its exit code."""
     import loom.target
     from loom.check.device_executor import open_executor
@@ -347,6 +301,48 @@ def case_document(recorder: Recorder, text: str) -> dict[str, Any]:
     options = RunOptions()
     run = run_tests(module, lambda: open_executor("amdgpu-hip", module, options), options, Files(HERE, HERE))
     return {**run.to_json(), "exit_code": int(run.exit_code)}
+
+
+def benchmark_axpy(iterations: int, warmup: int, ring: int, **request: Any) -> BenchmarkRun:
+    """The dispatches of AXPY's benchmark on the device, timed."""
+    import loom.target
+    from loom.check.benchmark import Request, run_benchmarks
+    from loom.check.device_executor import open_executor
+    from loom.check.execute import Files
+    from loom.check.executor import RunOptions
+    from loom.check.measure import Policy
+    from loom.text import parse_module
+
+    loom.target.register_targets()
+    module = parse_module(AXPY.read_text(), str(AXPY))
+    options = RunOptions()
+    policy = Policy(measure="dispatch_complete", iterations=iterations, warmup_iterations=warmup, ring_count=ring)
+    return run_benchmarks(
+        module,
+        lambda: open_executor("amdgpu-hip", module, options),
+        options,
+        Files(AXPY.parent, AXPY.parent),
+        Request(policy=policy, **request),
+    )
+
+
+def test_cases_pass_on_the_device(recorder: Recorder) -> None:
+    document = case_document(AXPY.read_text())
+    assert (document["sample_count"], document["failed_sample_count"]) == (4, 0)
+    assert document["device"]["name"] == "Recorded GPU"
+    assert recorder.names.count("hipModuleLaunchKernel") == 4
+    assert recorder.names.count("hipMalloc") == recorder.names.count("hipFree")
+
+
+def test_dispatches_are_timed_by_device_events(recorder: Recorder) -> None:
+    from loom.check.benchmark_output import snapshot
+
+    run = benchmark_axpy(3, 1, 2, require_measurement=True)
+    (item,) = snapshot(run)["work_items"]
+    assert run.exit_code == 0
+    assert item["measurement"]["clock"] == "device_events"
+    assert item["timing_ns"]["p50"] == 250_000.0
+    assert item["data_cache"]["input_ring_count"] == 2
 
 
 def check_faulted(document: dict[str, Any], code: str) -> list[dict[str, Any]]:
@@ -368,7 +364,7 @@ def test_a_fault_is_an_issue_although_the_device_answers_no_more(recorder: Recor
         return answer(*arguments)
 
     recorder.on_hipModuleLaunchKernel = launch  # type: ignore[method-assign]
-    samples = check_faulted(case_document(recorder, AXPY.read_text()), "FAULT/device_error")
+    samples = check_faulted(case_document(AXPY.read_text()), "FAULT/device_error")
     assert "kernel 'axpy' faulted: unspecified launch failure" in samples[0]["issues"][0]["message"]
     assert [issue["code"] for sample in samples[1:] for issue in sample["issues"]] == ["DEVICE/010"] * 3
 
@@ -377,7 +373,7 @@ def test_a_kernel_that_never_ends_is_an_issue(recorder: Recorder, monkeypatch: p
     """The event is never reached: the launch is a fault in time, and no later call waits for the device."""
     monkeypatch.setenv("LOOM_HIP_TIMEOUT", "0.02")
     recorder.fail["hipEventQuery"] = 600  # hipErrorNotReady
-    samples = check_faulted(case_document(recorder, AXPY.read_text()), "FAULT/timeout")
+    samples = check_faulted(case_document(AXPY.read_text()), "FAULT/timeout")
     assert "not finished after 0.02 seconds" in samples[0]["issues"][0]["message"]
     assert [issue["code"] for sample in samples[1:] for issue in sample["issues"]] == ["DEVICE/016"] * 3
     last = max(place for place, name in enumerate(recorder.names) if name == "hipEventQuery")
@@ -398,27 +394,10 @@ def test_a_slow_kernel_is_waited_for(recorder: Recorder) -> None:
 
 def test_hardware_counters_are_unavailable(recorder: Recorder) -> None:
     """A time is measured; the counters that were asked for are not read, which the rows say, and nothing is replayed."""
-    import loom.target
-    from loom.check.benchmark import Request, run_benchmarks
     from loom.check.benchmark_output import rows
-    from loom.check.device_executor import open_executor
-    from loom.check.execute import Files
-    from loom.check.executor import RunOptions
-    from loom.check.measure import Policy
     from loom.check.profile import ProfileRequest
-    from loom.text import parse_module
 
-    loom.target.register_targets()
-    module = parse_module(AXPY.read_text(), str(AXPY))
-    options = RunOptions()
-    policy = Policy(measure="dispatch_complete", iterations=2, warmup_iterations=0, ring_count=1)
-    run = run_benchmarks(
-        module,
-        lambda: open_executor("amdgpu-hip", module, options),
-        options,
-        Files(AXPY.parent, AXPY.parent),
-        Request(policy=policy, profile=ProfileRequest(("counters",), ("SQ_WAVES",))),
-    )
+    run = benchmark_axpy(2, 0, 1, profile=ProfileRequest(("counters",), ("SQ_WAVES",)))
     assert (run.exit_code, run.items[0].state) == (0, "measured")
     assert recorder.names.count("hipModuleLaunchKernel") == 1 + 2
     found = {row["row"]: row for row in rows(run)}

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,26 +9,8 @@ from loom import parse
 from loom.diagnostics import LoomError
 from loom.raising.accept.gates import accept
 from loom.raising.accept.source import low_uses, missing_checks
-from loom.store.workload import Workload, load_workload
+from loom.store.workload import Workload
 
-WORKLOAD: dict[str, Any] = {
-    "schema": "loom.workload.v0",
-    "name": "double",
-    "title": "y = 2 x",
-    "semantic_cut": "every element doubled",
-    "target": "amdgpu:gfx1100",
-    "native": {"artifact": "k.hsaco", "kernel": "k", "sources": [], "provenance": "hand"},
-    "parameters": {"n": 4},
-    "arguments": [{"name": "y", "kind": "buffer", "type": "f32", "shape": ["n"]}],
-    "launch": {"workgroups": [1, 1, 1], "workgroup_size": [32, 1, 1]},
-    "outputs": {"y": {"policy": "bitwise"}},
-    "shapes": [
-        {"name": "big", "kind": "production", "case": "@c", "benchmark": "@b"},
-        {"name": "odd", "kind": "tail", "case": "@c", "benchmark": "@t"},
-    ],
-    "timing_boundary": "dispatch_complete",
-    "forms": [],
-}
 SOURCE = """
 func.def pure @f(%a: i32) -> (i32) {
   func.return %a : i32
@@ -46,13 +27,6 @@ check.benchmark<@c> @b {a = 1}
 check.benchmark<@c> @t {a = 2}
 """
 TEST = {"schema": "loom.test.v0", "failed_sample_count": 0, "sample_count": 2, "planning_issue_count": 0}
-
-
-@pytest.fixture
-def workload(tmp_path: Path) -> Workload:
-    path = tmp_path / "workload.yaml"
-    path.write_text(json.dumps(WORKLOAD))
-    return load_workload(path, check_files=False)
 
 
 def comparison(workload: Workload, **changes: Any) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -12,37 +11,11 @@ from loom.diagnostics import LoomError
 from loom.raising.compare.classify import Policy, compare
 from loom.raising.compare.evidence import Evidence, load_evidence
 from loom.raising.compare.numbers import compare_output
-from loom.store.workload import Argument, Workload, load_workload
-
-WORKLOAD: dict[str, Any] = {
-    "schema": "loom.workload.v0",
-    "name": "double",
-    "title": "y = 2 x",
-    "semantic_cut": "every element doubled",
-    "target": "amdgpu:gfx1100",
-    "native": {"artifact": "k.hsaco", "kernel": "k", "sources": [], "provenance": "hand"},
-    "parameters": {"n": 4},
-    "arguments": [{"name": "y", "kind": "buffer", "type": "f32", "shape": ["n"]}],
-    "launch": {"workgroups": [1, 1, 1], "workgroup_size": [32, 1, 1]},
-    "outputs": {"y": {"policy": "bitwise"}},
-    "shapes": [
-        {"name": "big", "kind": "production", "case": "@c", "benchmark": "@b"},
-        {"name": "odd", "kind": "tail", "parameters": {"n": 3}, "case": "@c", "benchmark": "@t"},
-    ],
-    "timing_boundary": "dispatch_complete",
-    "forms": [],
-}
+from loom.store.workload import Argument, Workload
 
 
 def floats(*values: float) -> bytes:
     return struct.pack(f"<{len(values)}f", *values)
-
-
-@pytest.fixture
-def workload(tmp_path: Path) -> Workload:
-    path = tmp_path / "workload.yaml"
-    path.write_text(json.dumps(WORKLOAD))
-    return load_workload(path, check_files=False)
 
 
 Make = Callable[..., Evidence]

@@ -25,20 +25,14 @@ from loom.store.canonical import canonical_json
 from loom.store.config import Config
 from loom.store.layout import Results
 from loom.store.workload import Workload, load_workload
+from tests.raising.workloads import DOUBLE
 
 WORKLOAD: dict[str, Any] = {
-    "schema": "loom.workload.v0",
-    "name": "double",
+    **DOUBLE,
     "title": "y = 2 x & <more>",
-    "semantic_cut": "every element doubled",
-    "target": "amdgpu:gfx1100",
     "native": {"artifact": "native/k.hsaco", "kernel": "k", "sources": [], "provenance": "by hand"},
-    "parameters": {"n": 4},
-    "arguments": [{"name": "y", "kind": "buffer", "type": "f32", "shape": ["n"]}],
-    "launch": {"workgroups": [1, 1, 1], "workgroup_size": [32, 1, 1]},
     "outputs": {"y": {"policy": "close", "rtol": 1e-6}},
     "shapes": [{"name": "big", "kind": "production", "case": "@c", "benchmark": "@b"}],
-    "timing_boundary": "dispatch_complete",
     "forms": [
         {"name": "first", "source": "raised/first.loom", "root": "@k", "raises": "registers", "arguments": ["y"]},
         {"name": "second", "source": "raised/second.loom", "root": "@k", "raises": "waits", "arguments": ["y"]},

@@ -303,10 +303,9 @@ def test_resource_format_selectors_and_range(asm: Assembler) -> None:
     assert out[276:].tobytes() == bytes(48)  # a fresh buffer holds zeros: nothing was stored
 
 
-def test_split_formats_of_gfx9(asm: Assembler) -> None:
-    """gfx942 spells layout and number type apart, and its resource holds them in other bits."""
-    data = np.resize(raw_input(6), 256)
-    body = """
+def gfx9_head(word: int) -> str:
+    """Input (1024 bytes, with ``word`` as the last of its resource) and output addresses, v1 4 bytes and v2 16 a lane."""
+    return f"""
   s_load_dwordx4 s[4:7], s[0:1], 0x0
   v_lshlrev_b32_e32 v1, 2, v0
   v_lshlrev_b32_e32 v2, 4, v0
@@ -314,7 +313,16 @@ def test_split_formats_of_gfx9(asm: Assembler) -> None:
   s_mov_b32 s16, s4
   s_mov_b32 s17, s5
   s_mov_b32 s18, 1024
-  s_mov_b32 s19, 0x4dfac
+  s_mov_b32 s19, {word:#x}
+"""
+
+
+def test_split_formats_of_gfx9(asm: Assembler) -> None:
+    """gfx942 spells layout and number type apart, and its resource holds them in other bits."""
+    data = np.resize(raw_input(6), 256)
+    body = (
+        gfx9_head(0x4DFAC)
+        + """
   tbuffer_load_format_xyzw v[8:11], v1, s[16:19], 0 format:[BUF_DATA_FORMAT_2_10_10_10,BUF_NUM_FORMAT_SNORM] offen
   buffer_load_format_xyzw v[12:15], v1, s[16:19], 0 offen
   s_waitcnt vmcnt(0)
@@ -322,6 +330,7 @@ def test_split_formats_of_gfx9(asm: Assembler) -> None:
   global_store_dwordx4 v2, v[12:15], s[6:7] offset:1024
   s_endpgm
 """
+    )
     # 0x4d000: data format 9 (2_10_10_10), number format 5 (sint).
     outcome, out = asm.run(body, data, 512, processor="gfx942", wave=64)
     assert isinstance(outcome, Completed), outcome
@@ -357,15 +366,9 @@ def test_an_unbound_resource_gives_zeros(asm: Assembler) -> None:
 def test_split_formats_as_halves(asm: Assembler) -> None:
     """gfx942's D16 forms, typed and by resource, both ways."""
     data = np.resize(raw_input(8), 256)
-    body = """
-  s_load_dwordx4 s[4:7], s[0:1], 0x0
-  v_lshlrev_b32_e32 v1, 2, v0
-  v_lshlrev_b32_e32 v2, 4, v0
-  s_waitcnt lgkmcnt(0)
-  s_mov_b32 s16, s4
-  s_mov_b32 s17, s5
-  s_mov_b32 s18, 1024
-  s_mov_b32 s19, 0x50fac
+    body = (
+        gfx9_head(0x50FAC)
+        + """
   v_mov_b32_e32 v8, 0
   v_mov_b32_e32 v9, 0
   v_mov_b32_e32 v10, 0x12345678
@@ -384,6 +387,7 @@ def test_split_formats_as_halves(asm: Assembler) -> None:
   buffer_store_format_d16_hi_x v10, v1, s[16:19], s24 offen
   s_endpgm
 """
+    )
     # 0x50000: data format 10 (8_8_8_8), number format 0 (unorm).
     outcome, out = asm.run(body, data, 256 + 128, processor="gfx942", wave=64)
     assert isinstance(outcome, Completed), outcome
@@ -399,7 +403,10 @@ def test_split_formats_as_halves(asm: Assembler) -> None:
 
 @pytest.mark.parametrize(("register", "bits"), [("s17", 1 << 31), ("s17", 1 << 30), ("s19", 1 << 23)])
 def test_a_swizzled_resource_is_a_fault(asm: Assembler, register: str, bits: int) -> None:
-    body = head(False) + f"  s_or_b32 {register}, {register}, {bits:#x}\n  buffer_load_b32 v8, v1, s[16:19], 0 offen\n  s_endpgm\n"
+    body = (
+        head(False)
+        + f"  s_or_b32 {register}, {register}, {bits:#x}\n  buffer_load_b32 v8, v1, s[16:19], 0 offen\n  s_endpgm\n"
+    )
     outcome, _ = asm.run(body, raw_input(1), 1)
     assert isinstance(outcome, Faulted) and outcome.fault.kind == "unsupported_resource"
 
