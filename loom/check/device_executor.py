@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -187,7 +186,7 @@ class DeviceExecutor:
         kernel = find_callee(self.module, self.options.libraries, op, str(op.attributes["callee"]), KERNELS)
         key = self.entry(kernel, workload, arguments)
         entry = self.compiled[key]
-        geometry = self._geometry(kernel, workload, entry)
+        geometry = self._geometry(kernel, workload)
         parameters: list[Type | None]
         if kernel.name == "kernel.def":
             parameters = [parameter.type for parameter in kernel.region("body").blocks[0].arguments]
@@ -211,7 +210,7 @@ class DeviceExecutor:
             key,
         )
 
-    def _geometry(self, kernel: Operation, workload: Sequence[Array], entry: CompiledEntry) -> Geometry:
+    def _geometry(self, kernel: Operation, workload: Sequence[Array]) -> Geometry:
         if kernel.name == "kernel.def":
             interpreter = Interpreter(self.module, self.options.config, self.options.libraries, self.facts)
             interpreter.target_forced = self.options.target is not None
@@ -477,11 +476,6 @@ def _store_lines(position: int, type_: Type) -> list[str]:
     lines.append(f"  %view{position} = buffer.view %out{position}[%origin] : buffer -> {view}")
     lines.append(f"  view.store {value}, %view{position}[0] : {stored}, {view}")
     return lines
-
-
-def code_object_hash(entry: CompiledEntry) -> str:
-    """SHA-256 of a loaded kernel's code object."""
-    return hashlib.sha256(entry.code_object).hexdigest()
 
 
 #: Instructions of a wave after which a checked launch on the simulator is endless; seconds of host time.

@@ -155,7 +155,6 @@ class HipDevice:
             raise error(
                 f"cannot use the HIP runtime '{path}': {problem}", "DEVICE/002", exit_code=ExitCode.UNAVAILABLE
             ) from None
-        self._path = path
         self._ordinal = ordinal
         self._events: list[Mapping[str, Any]] = []
         self._modules: list[ctypes.c_void_p] = []

@@ -62,7 +62,6 @@ def vector_of(description: str, accepts: Callable[[Type], bool]) -> TypeConstrai
 
 ANY = TypeConstraint("any type", lambda t: True)
 INTEGER = _instance("an integer", IntegerType)
-WIDE_INTEGER = TypeConstraint("an integer", lambda t: isinstance(t, IntegerType))
 FLOAT = _instance("a float", FloatType)
 ARITHMETIC = _instance("an integer or float", IntegerType, FloatType)
 SCALAR = _instance("a scalar", ScalarType)

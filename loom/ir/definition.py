@@ -114,7 +114,6 @@ class OpDefinition:
     attribute_table: Mapping[str, AttributeDef] = field(init=False)
     variadic_operand: int | None = field(init=False)
     needs_segments: bool = field(init=False)
-    needs_result_segments: bool = field(init=False)
     is_terminator: bool = field(init=False)
     is_pure: bool = field(init=False)
     compiled: dict[str, Any] = field(init=False)
@@ -126,7 +125,6 @@ class OpDefinition:
         self.attribute_table = {a.name: a for a in self.attributes}
         groups = [i for i, o in enumerate(self.operands) if o.count != "one"]
         self.needs_segments = len(groups) > 1
-        self.needs_result_segments = sum(r.count != "one" for r in self.results) > 1
         self.variadic_operand = groups[0] if len(groups) == 1 else None
         self.is_terminator = "terminator" in self.traits
         self.is_pure = "pure" in self.traits

@@ -1,8 +1,8 @@
 """Verification: what every module must satisfy before anything else looks at it.
 
 The generic part follows the op declarations: counts, types, attributes, terminators, dominance, isolation. Each op's
-own rules are the ``verify`` of its declaration; rules about symbols and whole modules are module checks, registered
-by import string.
+own rules are the ``verify`` of its declaration; rules about symbols and whole modules are module checks, named by
+import string.
 """
 
 from __future__ import annotations
@@ -22,15 +22,8 @@ from loom.ir.types import Type
 
 ERROR_LIMIT = 20
 
-ModuleCheck = Callable[[Module, "Verifier"], None]
-# "module:function" of what checks whole modules; the dialects' symbol rules are always among them.
-_MODULE_CHECKS: list[str] = ["loom.dialect.symbols:check_symbols"]
-
-
-def register_module_check(function: str) -> None:
-    """Register ``"module:function"``, called as ``function(module, verifier)`` after the ops are checked."""
-    if function not in _MODULE_CHECKS:
-        _MODULE_CHECKS.append(function)
+# "module:function" of what checks whole modules, called as ``function(module, verifier)`` after the ops are checked.
+_MODULE_CHECKS = ("loom.dialect.symbols:check_symbols",)
 
 
 class _Stop(Exception):

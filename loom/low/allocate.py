@@ -50,11 +50,13 @@ class Allocation:
         tie_copies: Copies in front of instructions, by position of the instruction.
         occupied: By file which physical registers are taken when.
         high_water: By file the number of registers used (highest index plus one).
+        liveness: When each register is live.
+        compounds: Registers that were placed together.
         spilled: Registers that were spilled.
-        spill_bytes: Bytes of memory per lane that spilling needs.
-        lane_slots: Spill slots that are lanes of reserved vector registers (scalar values), by their number.
+        slots: The slots that spilled values are kept in.
         coalesced: Number of copies (units) that sharing a register saved.
         copies: Number of copies (units) that are left.
+        rounds: Times that allocation began, the last of them without anything left to spill.
     """
 
     code: LowCode
@@ -82,12 +84,6 @@ class Allocation:
             if index % units == 0 and all(index + u in allowed and not taken >> (index + u) & 1 for u in range(units)):
                 return index
         return -1
-
-
-class _OutOfRegistersError(Exception):
-    def __init__(self, compound: Compound) -> None:
-        super().__init__()
-        self.compound = compound
 
 
 def allocate(

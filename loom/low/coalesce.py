@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from loom.diagnostics import error
-from loom.low.code import COPY, ENTRY, CodeBlock, Instruction, LowCode, Ref, VirtualRegister, reverse_postorder
+from loom.low.code import COPY, CodeBlock, Instruction, LowCode, Ref, VirtualRegister, reverse_postorder
 from loom.low.interface import BackendTarget, FileOf
 from loom.low.liveness import COPY_READ, COPY_WRITE, READ, SLOTS, Liveness, Runs, contains, run_of, united
 
@@ -448,9 +448,3 @@ class Coalescer:
                 distance = self.offset[a.index] + offset_a - self.offset[b.index] - offset_b
                 first.apart.append((second, distance, modulus))
                 second.apart.append((first, -distance, modulus))
-
-
-def entry_registers(code: LowCode) -> list[VirtualRegister]:
-    """Registers that hold something when the function is entered."""
-    first = code.blocks[0].instructions
-    return [ref[0] for ref in first[0].defs] if first and first[0].kind == ENTRY else []

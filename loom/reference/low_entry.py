@@ -20,7 +20,7 @@ from loom.reference.values import BufferValue, Mask
 # --- low.invoke -------------------------------------------------------------------------------------------------------
 
 
-def generation_of(interp: Interpreter, op: Operation) -> str:
+def generation_of(op: Operation) -> str:
     """The instruction table that a Low function is written in."""
     from loom.target.amdgpu.descriptor_set.sets import SETS
 
@@ -41,7 +41,7 @@ def _invoke(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> Non
         (value.arena for value in (frame.values[o] for o in op.operands) if isinstance(value, BufferValue)),
         Arena("global"),
     )
-    machine = Machine(generation_of(interp, helper), size, MemoryUnit(arena))
+    machine = Machine(generation_of(helper), size, MemoryUnit(arena))
     active = np.ones(batch.lanes, np.bool_) if mask is None else np.broadcast_to(mask, (batch.lanes,))
     collected: list[list[Array]] | None = None
     for row in slots:
@@ -135,7 +135,7 @@ def launch_low(interp: Interpreter, kernel: Operation, arguments: Sequence[Any],
             )
         entry = [_scalar_words(value, parameter) for value, parameter in zip(scalars, parameters, strict=True)]
         kernarg = _kernarg(binding.arena, addresses, entry)
-    machine = Machine(generation_of(interp, kernel), interp.target.subgroup_size, MemoryUnit(binding.arena))
+    machine = Machine(generation_of(kernel), interp.target.subgroup_size, MemoryUnit(binding.arena))
     machine.private_bytes = _stated(layout, "private_segment_fixed_size")
     machine.lds_bytes = _stated(layout, "group_segment_fixed_size") + geometry.dynamic_storage
     packet = _dispatch_packet(binding.arena, geometry, kernarg)

@@ -71,7 +71,7 @@ class MemoryUnit:
         if semantic is None:
             raise error(f"memory instruction '{row.mnemonic}' cannot be interpreted", "REFERENCE/001", op.location)
         if memory.space == "constant":
-            return self._scalar_load(interp, op, row, operands, modifiers, semantic)
+            return self._scalar_load(interp, op, operands, modifiers, semantic)
         active = wave.lanes()
         if memory.space == "buffer":
             active &= self._buffer_in_range(operands, modifiers, semantic.bytes, wave.machine.wave)
@@ -374,7 +374,6 @@ class MemoryUnit:
         self,
         interp: Interpreter,
         op: Operation,
-        row: Any,
         operands: dict[str, Words | None],
         modifiers: dict[str, int],
         semantic: Any,

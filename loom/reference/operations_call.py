@@ -57,7 +57,7 @@ def _same_types(function: Operation, op: Operation) -> bool:
     )
 
 
-def _conditions_hold(interp: Interpreter, frame: Frame, candidate: Operation, op: Operation, mask: Mask) -> bool:
+def _conditions_hold(frame: Frame, candidate: Operation, op: Operation, mask: Mask) -> bool:
     """Whether the ``where`` of a candidate holds for the values at the call, in every active lane."""
     predicates = candidate.attributes.get("where")
     for predicate in predicates if isinstance(predicates, tuple) else ():
@@ -98,7 +98,7 @@ def _apply(interp: Interpreter, frame: Frame, op: Operation, mask: Mask) -> None
             continue
         if not (_same_types(candidate, op) and _capabilities_hold(interp, candidate)):
             continue
-        if _conditions_hold(interp, frame, candidate, op, mask):
+        if _conditions_hold(frame, candidate, op, mask):
             priority: Any = candidate.attributes.get("priority")
             survivors.append((float("-inf") if priority is None else float(priority), candidate))
     if not survivors:

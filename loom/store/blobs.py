@@ -101,10 +101,6 @@ class BlobStore:
         write_atomically(path, data, self.temporary)
         return digest
 
-    def put_file(self, path: Path) -> str:
-        """Store a file's content and return its SHA-256."""
-        return self.put(path.read_bytes())
-
     def get(self, digest: str) -> bytes:
         """Return a blob's bytes.
 

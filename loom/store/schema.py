@@ -10,13 +10,12 @@ from typing import Any
 
 from loom.diagnostics import Diagnostic, Location, LoomError, error
 
-SCHEMAS = ("workload", "record", "comparison", "acceptance", "packet", "config")
 _FOLDER = Path(__file__).parent / "schemas"
 
 
 @functools.cache
 def schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema ``name`` (one of :data:`SCHEMAS`)."""
+    """Return the JSON Schema ``name`` (a file under ``schemas``)."""
     document: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return document
 

@@ -53,14 +53,6 @@ def listed_key(op: Operation, key: str, descriptors: DescriptorSet) -> str:
     return f"{family}.{descriptor.mnemonic}"
 
 
-def has_asm_form(function: Operation) -> bool:
-    """Whether every instruction of a Low function can be written as an asm line."""
-    found = descriptor_set(str(function.attributes.get("descriptor_set")))
-    if found is None:
-        return False
-    return all(asm_descriptor(op, found) is not None for op in function.walk() if op.name == "low.op")
-
-
 def asm_printer(function: Operation) -> LinePrinter | None:
     """Return what prints the ops of a function's body as asm lines; None when its descriptor set is unknown.
 

@@ -23,7 +23,7 @@ class Printer:
     ``plain_names``: leave out comments, blank lines and the values' own names (the text that the semantic hash is of).
     """
 
-    def __init__(self, *, plain_names: bool = False, locations: bool = False, width: int = 2) -> None:
+    def __init__(self, *, plain_names: bool = False, locations: bool = False) -> None:
         self.out: list[str] = []
         self.names: dict[Value, str] = {}
         self.labels: dict[Block, str] = {}

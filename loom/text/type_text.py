@@ -58,7 +58,6 @@ class TypeTextError(ValueError):
 
 
 Resolve = Callable[[str], Value]
-Static = Callable[[str], EncodingAttribute]
 
 
 def parse_structured(text: str, resolve: Resolve, aliases: Any) -> Type:

@@ -64,11 +64,6 @@ def right_neutral(neutral: int) -> Rule:
     return lambda op: op.operands[0] if _is(op.operands[1], neutral) else None
 
 
-def left_neutral(neutral: int) -> Rule:
-    """``neutral op x`` is x."""
-    return lambda op: op.operands[1] if _is(op.operands[0], neutral) else None
-
-
 def absorbing(constant: int) -> Rule:
     """``x op constant`` is that constant, whichever side it stands on."""
 

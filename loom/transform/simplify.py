@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from loom.ir import Block, Module, Operation, Value
+from loom.ir import Block, Module, Operation
 from loom.transform.algebra import simplify_operation
 from loom.transform.control_flow import simplify_control_flow
 from loom.transform.folding import fold_operation
@@ -143,14 +143,3 @@ def eliminate_dead_code(root: Operation) -> int:
         op.erase()
         removed += 1
     return removed
-
-
-def used_outside(value: Value, root: Operation) -> bool:
-    """Whether any user of ``value`` stands outside ``root``."""
-    for user in value.users:
-        op: Operation | None = user
-        while op is not None and op is not root:
-            op = op.parent_op
-        if op is None:
-            return True
-    return False

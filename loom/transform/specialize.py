@@ -24,7 +24,7 @@ def specialize(module: Module, context: PassContext) -> int:
         for op in symbol.walk():
             if op.name == "config.get":
                 key = str(op.attributes["key"])
-                value = config_value(module, table.get(key), key, context, op)
+                value = config_value(table.get(key), key, context, op)
                 op.replace_with([Builder.before(op).constant(value, op.results[0].type, op.results[0].name)])
                 changes += 1
             elif op.name in ("target.subgroup.size", "kernel.subgroup.size"):
@@ -37,7 +37,7 @@ def specialize(module: Module, context: PassContext) -> int:
     return changes
 
 
-def config_value(module: Module, record: Operation | None, key: str, context: PassContext, user: Operation) -> Any:
+def config_value(record: Operation | None, key: str, context: PassContext, user: Operation) -> Any:
     """The value of a config key: a binding of the command line, else the module's definition.
 
     Raises:

@@ -28,7 +28,6 @@ class TargetConfiguration:
     processor: str
     descriptor_set: str
     subgroup_size: int
-    index_bitwidth: int = 64
     satisfies: frozenset[str] = field(default_factory=frozenset)
     capabilities: Mapping[str, object] = field(default_factory=dict)
     overrides: Mapping[str, object] = field(default_factory=dict)

@@ -470,11 +470,6 @@ def float_to_int(a: Expr, width: int, signed: bool) -> Expr:
     return select(inside, value, saturated)
 
 
-def round_even(a: Expr) -> Expr:
-    """To the nearest integer, ties to even, keeping NaN canonical."""
-    return _integral("rint", a)
-
-
 def _integral(op: str, a: Expr) -> Expr:
     if a.type == "f16":
         return narrow_half(node(op, "f32", widen(a)))

@@ -37,15 +37,12 @@ from loom.low.semantics.expression import (
     halves,
     icmp,
     lane_bit,
-    permute,
     select,
     shuffle,
     trunc,
     zext,
 )
 from loom.low.semantics.floats import apply_clamp, apply_output_modifier, fabs, fneg
-
-STATE_TYPES = ("scc", "exec", "m0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,8 +405,3 @@ def _sdwa_result(word: Expr, context: Context, index: int) -> Expr:
             extended = Expr("ashr", "i32", (placed << (32 - top), const("i32", 32 - top)))
             return extended
     return placed
-
-
-def dynamic_permute(value: Expr, index: Expr, wave: int) -> Expr:
-    """Lane ``i`` takes lane ``index[i] mod wave``."""
-    return permute(value, index & (wave - 1))

@@ -164,10 +164,6 @@ def _half_dot(c: Context, a: Pair, b: Pair, d: Expr) -> Expr:
     return ffma(c, x[0], y[0], ffma(c, x[1], y[1], d))
 
 
-def _bfloat_pair(word: Expr) -> list[Expr]:
-    return [bfloat_to_single(v) for v in halves(word)]
-
-
 def _bfloat_modified(word: Expr, source: int, c: Context) -> list[Expr]:
     parts = list(halves(word))
     low = parts[c.modifier("op_sel") >> source & 1]

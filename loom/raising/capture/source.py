@@ -61,7 +61,7 @@ def load_source(path: str, data: bytes, target: str | None = None, kernel: str |
     elif name.endswith((".s", ".asm", ".S")):
         kind, code = "assembly", _assemble(path, data, target)
     elif name.endswith(".loom"):
-        kind, code = "low", _compile(path, data, target, kernel)
+        kind, code = "low", _compile(path, data, kernel)
     else:
         raise error(
             f"'{path}' is no native artifact",
@@ -112,7 +112,7 @@ def _assemble(path: str, data: bytes, target: str | None) -> bytes:
     return write(assemble(text, path, _processor(target)))
 
 
-def _compile(path: str, data: bytes, target: str | None, kernel: str | None) -> bytes:
+def _compile(path: str, data: bytes, kernel: str | None) -> bytes:
     from loom import parse
     from loom.target.amdgpu.compile import CompileOptions, compile_module
 

@@ -153,7 +153,7 @@ def run_step(store: Store, step: Step, workload: str, identity: str) -> StepResu
     _warn(warnings)
     if cached is not None:
         if cached.deterministic["identity"] != identity:
-            cached = _under_identity(store, action, cached, workload, identity, step)
+            cached = _under_identity(store, cached, workload, identity, step)
         journal.append(workload, step.form, step.stage, step.name, False, 0.0)
         return StepResult(cached, cached.id, False)
     started = time.time()
@@ -172,7 +172,7 @@ def _warn(warnings: list[Diagnostic]) -> None:
         print(render_text(warnings), file=sys.stderr)
 
 
-def _under_identity(store: Store, action: Action, cached: Record, workload: str, identity: str, step: Step) -> Record:
+def _under_identity(store: Store, cached: Record, workload: str, identity: str, step: Step) -> Record:
     """The same action asked for by another workload: the same facts, filed under its own identity."""
     deterministic = {
         **cached.deterministic,

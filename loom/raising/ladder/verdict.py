@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from loom.diagnostics import LoomError
-from loom.raising.ladder.rungs import LOW_RUNGS
 from loom.raising.ladder.stages import Ladder
 
 PASSED, FAILED, UNAVAILABLE, DIFFERENT = "passed", "failed", "unavailable", "different"
@@ -120,8 +119,3 @@ def failures(rows: list[Row], acceptance: Mapping[str, Any] | None, workload: st
             if gate["status"] == FAILED or (gate["status"] == UNAVAILABLE and name != "physical"):
                 lines.append(f"{workload} acceptance, {name}: {gate['status']}: {gate['reason']}")
     return lines
-
-
-def is_low(rung: str) -> bool:
-    """Whether a rung is lifted Low rather than a form that someone wrote."""
-    return rung in LOW_RUNGS

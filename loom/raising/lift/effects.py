@@ -109,7 +109,6 @@ class EffectAnalyzer:
     def __init__(self, wave_size: int) -> None:
         self.wave_size = wave_size
         self._rows: dict[int, tuple[list[tuple[int, int]], list[tuple[int, int]], bool]] = {}
-        self._accesses: dict[tuple[int, int], Access] = {}
 
     def _row_state(self, row: InstructionRow) -> tuple[list[tuple[int, int]], list[tuple[int, int]], bool]:
         found = self._rows.get(id(row))

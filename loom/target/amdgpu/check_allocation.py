@@ -82,7 +82,6 @@ class AllocationChecker:
         self.emitted = emitted
         self.findings: list[Finding] = []
         self.machine = {block.label: block.instructions for block in emitted.program.blocks}
-        self.wave_units = emitted.program.wave_size // 32
 
     def run(self) -> list[Finding]:
         """Check the program; returns what is wrong."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from loom.diagnostics import Diagnostic, Location, LoomError, Severity, error
+from loom.diagnostics import Diagnostic, Location, LoomError, error
 from loom.ir.recursion import collection_paused
 from loom.target.amdgpu.abi import KernelResources
 from loom.target.amdgpu.access_proofs import unproven_accesses
@@ -378,11 +378,6 @@ def _manifest(
             for b, known in zip(backends, checks, strict=True)
         ],
     }
-
-
-def warning(message: str, code: str, location: Any, hint: str | None = None) -> Diagnostic:
-    """A warning diagnostic."""
-    return Diagnostic(message, code, location, Severity.WARNING, hint)
 
 
 __all__ = ["Compilation", "CompileOptions", "CompiledKernel", "LoomError", "compile_module", "default_target"]

@@ -61,7 +61,6 @@ class Emitted:
         source: By ``id`` of a machine instruction the Low instruction it encodes.
         copies: Moves that were emitted.
         barrier_memory: By ``id`` of a barrier which memory it publishes, where the text says.
-        lane_registers: Vector registers reserved for spilled scalars.
         moves: ``id`` of the machine instructions that are copies of the allocator's; their ``source`` is the copy,
             or the tied instruction.
     """
@@ -69,9 +68,7 @@ class Emitted:
     program: MachineProgram
     source: dict[int, Instruction] = field(default_factory=dict)
     copies: int = 0
-    whole_wave_copies: int = 0
     barrier_memory: dict[int, str] = field(default_factory=dict)
-    lane_registers: int = 0
     moves: set[int] = field(default_factory=set)
 
 
@@ -97,8 +94,6 @@ class Emitter:
         self._files: dict[str, tuple[str, int | None]] = {}
         self._lane_base = 0
         if allocation is not None:
-            slots = allocation.slots.size("sgpr")
-            self.result.lane_registers = -(-slots // target.wave_size)
             self._lane_base = allocation.high_water.get("vgpr", 0)
         self.full_exec = _exec_states(code)
 
@@ -302,7 +297,6 @@ class Emitter:
         self.result.copies += len(scalar) + len(vector)
         body.extend(scalar)
         if vector and not full:
-            self.result.whole_wave_copies += len(vector)
             self._whole_wave(body, vector, instruction)
         else:
             body.extend(vector)
@@ -361,7 +355,6 @@ class Emitter:
 
         kept = [block for block in blocks if block.index not in forward]
         program = self.result.program
-        labels: set[int] = set()
         for order, block in enumerate(kept):
             body = bodies[block.index]
             following = kept[order + 1] if order + 1 < len(kept) else None
@@ -381,7 +374,6 @@ class Emitter:
                 elsewhere = self.fixed and (body[-1].row.mnemonic in WRITTEN_JUMPS if body else block.index == 0)
                 if target is not following and not elsewhere:
                     self._append(body, last, "s_branch", (BranchTarget(target.label),))
-                    labels.add(target.index)
             elif last.kind == BRANCH:
                 taken, other = resolve(last.targets[0]), resolve(last.targets[1])
                 mnemonic = last.payload
@@ -396,7 +388,6 @@ class Emitter:
                     self._append(body, last, mnemonic, (BranchTarget(taken.label),))
                     self._append(body, last, "s_branch", (BranchTarget(other.label),))
             program.blocks.append(MachineBlock(block.label, body))
-            _ = labels
 
     def _append(
         self, body: list[MachineInstruction], source: Instruction, mnemonic: str, operands: tuple[Operand, ...]

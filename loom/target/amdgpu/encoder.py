@@ -24,7 +24,6 @@ from loom.target.amdgpu.encoding.refusals import CannotEncode, describe_refusal
 from loom.target.amdgpu.encoding.value_lists import LITERAL_MARK
 from loom.target.amdgpu.instruction import Encoding
 from loom.target.amdgpu.machine import (
-    OFF,
     PAIRED,
     SOURCE_NAMES,
     BranchTarget,
@@ -158,7 +157,7 @@ class Encoder:
                 "ENCODE/001", f"{instruction.row.mnemonic} takes {len(encoding.codecs)} operands, not {len(operands)}"
             )
         if instruction.y is not None:
-            return self._pair(encoding, instruction)
+            return self._pair(instruction)
         word, literal = self._operands(encoding, operands, instruction.modifiers)
         word |= encoding.start
         if instruction.modifiers:
@@ -237,7 +236,7 @@ class Encoder:
         if "f8f6f4" in encoding.row.mnemonic:
             self._check_matrix_sizes(encoding, operands, modifiers)
         if scalars > 1 and encoding.row.mnemonic.startswith("v_"):
-            self._constant_bus(encoding, operands, literal)
+            self._constant_bus(encoding, operands)
         return word, literal
 
     @staticmethod
@@ -268,7 +267,7 @@ class Encoder:
                     return bits
         return None
 
-    def _constant_bus(self, encoding: CompiledEncoding, operands: Sequence[Operand], literal: int | None) -> None:
+    def _constant_bus(self, encoding: CompiledEncoding, operands: Sequence[Operand]) -> None:
         """At most so many different scalar registers and literals may be read by one vector instruction."""
         row = encoding.row
         distinct: set[str] = set()
@@ -334,7 +333,7 @@ class Encoder:
         """Bits of ``op_sel`` that operands set themselves."""
         return encoding.half_bits << 11 if name == "op_sel" else 0
 
-    def _pair(self, encoding: CompiledEncoding, instruction: MachineInstruction) -> bytes:
+    def _pair(self, instruction: MachineInstruction) -> bytes:
         """A dual-issue pair."""
         second = instruction.y
         assert second is not None
@@ -370,36 +369,6 @@ class Encoder:
         x, y = first.operands[0], second.operands[0]
         if isinstance(x, Register) and isinstance(y, Register) and (x.index ^ y.index) & 1 == 0:
             raise _Refused("ENCODE/007", f"a pair writes one even and one odd register, not {x} and {y}")
-
-    def check_dual(self, instruction: MachineInstruction) -> None:
-        """Refuse a pair whose sources come from the same register bank (a rule of the hardware that no encoding bit
-        shows).
-
-        Raises:
-            LoomError: ``ENCODE/007``.
-        """
-        second = instruction.y
-        if second is None:
-            return
-        names = ("src0", "src1")
-        for name in names:
-            operands = []
-            for half in (instruction, second):
-                index = half.row.slot_index(name)
-                operands.append(half.operands[index] if index >= 0 else OFF)
-            a, b = operands
-            if (
-                isinstance(a, Register)
-                and isinstance(b, Register)
-                and a.bank == b.bank == "vgpr"
-                and a is not b
-                and (a.index ^ b.index) & 3 == 0
-            ):
-                raise error(
-                    f"{name} of both halves, {a} and {b}, is in the same register bank",
-                    "ENCODE/007",
-                    instruction.location,
-                )
 
 
 @lru_cache(maxsize=32)

@@ -75,11 +75,11 @@ def source_low(backend: KernelBackend) -> dict[str, Any]:
         "rows": [{**row, "mnemonics": dict(sorted(row["mnemonics"].items()))} for row in groups.values()],
         "memory_rows": memory_rows,
         "memory": _memory(backend, built, memory_rows),
-        "selection_summaries": _selections(backend, built, made),
+        "selection_summaries": _selections(backend, built),
     }
 
 
-def _selections(backend: KernelBackend, built: BuiltKernel, made: Counter[int]) -> list[dict[str, Any]]:
+def _selections(backend: KernelBackend, built: BuiltKernel) -> list[dict[str, Any]]:
     """By source op how many there are and what Low ops they became; by instruction where the source is Low itself."""
     if backend.trace.legalizations is not None:
         return backend.trace.legalizations.selections()

@@ -134,7 +134,7 @@ class KernelBackend:
             built = self._virtual_in_some_order(built, check)
         self._resources(built)
         if check:
-            self._check(built)
+            self._check()
 
     def _build(self) -> BuiltKernel:
         built = CodeBuilder(self.op, self.processor.generation, self.processor.name, self.wave_size).build()
@@ -363,7 +363,7 @@ class KernelBackend:
 
     # Check
 
-    def _check(self, built: BuiltKernel) -> None:
+    def _check(self) -> None:
         generation = self.processor.generation
         assert self.trace.emitted is not None
         findings = list(self.trace.findings)

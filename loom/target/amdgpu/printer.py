@@ -1,7 +1,6 @@
 """Instructions in LLVM's AMDGPU assembly syntax.
 
     print_instruction(instruction)      one line, without indentation
-    print_program(program)              a kernel with labels
 
 The text is what ``llvm-mc --disassemble`` writes; true16 operands are written with their halves (``v1.l``). On gfx12
 LLVM 22 does so only under
@@ -22,7 +21,6 @@ from loom.target.amdgpu.machine import (
     Inline,
     Literal,
     MachineInstruction,
-    MachineProgram,
     Operand,
     Register,
 )
@@ -70,7 +68,7 @@ def _half(instruction: MachineInstruction, halves: bool, labels: Callable[[Branc
                 if operand.value:
                     operands.append(str(operand.value))
                 continue
-            operands.append(_operand(instruction, encoding, slot, operand, halves, labels))
+            operands.append(_operand(instruction, slot, operand, halves, labels))
     name = row.mnemonic + encoding.suffix
     text = f"{name} {', '.join(operands)}" if operands else name
     return text + "".join(_MODIFIERS[kind](instruction, encoding))
@@ -95,7 +93,6 @@ def _family(encoding: Encoding) -> str:
 
 def _operand(
     instruction: MachineInstruction,
-    encoding: Encoding,
     slot: OperandSlot,
     operand: Operand,
     halves: bool,
@@ -276,7 +273,7 @@ def _buffer_modifiers(instruction: MachineInstruction, encoding: Encoding) -> li
 def _ds_modifiers(instruction: MachineInstruction, encoding: Encoding) -> list[str]:
     modifiers = instruction.modifiers
     if instruction.row.mnemonic == "ds_swizzle_b32" and modifiers.get("offset"):
-        result = [f" offset:{swizzle(modifiers['offset'], instruction.row.generation)}"]
+        result = [f" offset:{swizzle(modifiers['offset'])}"]
     else:
         result = [f" {name}:{modifiers[name]}" for name in ("offset", "offset0", "offset1") if modifiers.get(name)]
     return result + ([" gds"] if modifiers.get("gds") or always_gds(encoding, instruction.row.generation) else [])
@@ -288,7 +285,7 @@ def always_gds(encoding: Encoding, generation: str) -> bool:
     return field is not None and encoding.base & field.mask != 0
 
 
-def swizzle(offset: int, generation: str) -> str:
+def swizzle(offset: int) -> str:
     """The pattern of ``ds_swizzle_b32`` as LLVM writes it (all three generations know rotation and FFT modes)."""
     if offset >= 0xC000:
         direction, amount = offset >> 10 & 1, offset >> 5 & 31
@@ -481,24 +478,3 @@ _MODIFIERS: dict[str, Callable[[MachineInstruction, Encoding], list[str]]] = {
     "ds": _ds_modifiers,
     "other": _other_modifiers,
 }
-
-
-def print_program(program: MachineProgram) -> str:
-    """A kernel as assembly text that assembles to the same bytes: symbol, labels, one instruction a line."""
-    lines = [f"{program.kernel}:"]
-
-    def label(target: BranchTarget) -> str:
-        return f".L{program.kernel}_{target.label}" if target.label is not None else f"{program.kernel}+{target.offset}"
-
-    targets = {
-        operand.label
-        for instruction in program.instructions()
-        for operand in instruction.operands
-        if isinstance(operand, BranchTarget) and operand.label is not None
-    }
-    for block in program.blocks:
-        if block.label in targets:
-            lines.append(f".L{program.kernel}_{block.label}:")
-        for instruction in block.instructions:
-            lines.append("\t" + print_instruction(instruction, labels=label))
-    return "\n".join(lines) + "\n"

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from loom.diagnostics import error
 
-GENERATIONS = ("gfx11", "gfx12", "gfx9.4")
-
 
 @dataclass(frozen=True, slots=True)
 class Processor:
@@ -45,11 +43,6 @@ class Processor:
     def is_generic(self) -> bool:
         """Whether the name stands for a family (``gfx11-generic``)."""
         return self.generic_version != 0
-
-    @property
-    def addressable_vgprs(self) -> int:
-        """Highest number of VGPRs a wave can name (gfx9.4: VGPRs plus AGPRs)."""
-        return 512 if self.generation == "gfx9.4" else 256
 
     @property
     def addressable_sgprs(self) -> int:

@@ -47,7 +47,7 @@ def convert(row: InstructionRow, slot: OperandSlot, item: Parsed, location: Loca
             value &= 0xFFFF
         return Immediate(value)
     if item.real is not None:
-        return _real(row, slot, item, location)
+        return _real(row, slot, item)
     if item.integer is None:
         if item.deferred is not None:
             return item.deferred
@@ -82,7 +82,7 @@ def _inline(slot: OperandSlot, value: int) -> Inline | None:
     return None if code is None else Inline(code)
 
 
-def _real(row: InstructionRow, slot: OperandSlot, item: Parsed, location: Location) -> Operand:
+def _real(row: InstructionRow, slot: OperandSlot, item: Parsed) -> Operand:
     assert item.real is not None
     number = float(item.real)
     for code, known in INLINE_FLOATS.items():

@@ -34,8 +34,6 @@ class CompiledEncoding:
         self.form = encoding.form
         self.format: Format = owner.formats[encoding.format]
         self.size = self.format.bits // 8
-        self.has_literal = False
-        self.literal_slot = -1
         self.generation = generation = owner.generation
         names = [text.partition(":")[0] for text in encoding.slot_fields]
         codecs = [text.partition(":")[2] for text in encoding.slot_fields]
@@ -95,8 +93,6 @@ class CompiledEncoding:
         """Set up slot ``index``; returns the bits it owns."""
         accept = text.partition("@")[2]
         made = make_slot(Place(self.row, index, name, text, accept, self.format, self.generation, owner.wave_size))
-        if text == "lit":
-            self.literal_slot = index
         if isinstance(made, Computed):
             self.extract.append(None)
             self.special.append(made.decode)

@@ -291,11 +291,11 @@ def _load(lw: Lowering, op: Operation) -> None:
     size = element_bits(op.results[0].type) // 8
     if ordering == "seq_cst":
         release(lw, ordering, scope)
-    lw.set(op.results[0], _uncached(lw, op, address, size, scope))
+    lw.set(op.results[0], _uncached(lw, address, size, scope))
     acquire(lw, ordering, scope, address.root.space == "workgroup")
 
 
-def _uncached(lw: Lowering, op: Operation, address: Address, size: int, scope: str) -> Words:
+def _uncached(lw: Lowering, address: Address, size: int, scope: str) -> Words:
     from loom.target.amdgpu.lowering.memory import issue_load
 
     flags = _flags(address)

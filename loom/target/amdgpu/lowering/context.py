@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias
 
 from loom.diagnostics import LoomError
-from loom.ir import Block, IntegerType, Module, Operation, Region, Type, Value
+from loom.ir import Block, IntegerType, Module, Operation, Region, Value
 from loom.target.amdgpu.lowering.emitter import MASK32, Emitter, Operand, is_vector
 from loom.target.amdgpu.lowering.integers import Integers, Pair
 from loom.target.amdgpu.lowering.legalization import Legalizations
@@ -327,14 +327,6 @@ class Lowering:
             return IndexValue((low,), signed=True)
         return IndexValue((low, (number >> 32) & MASK32))
 
-    def is_scalar_value(self, lowered: Lowered) -> bool:
-        """Whether a data value lies in scalar registers or is constant."""
-        if isinstance(lowered, IndexValue):
-            return not any(is_vector(w) for w in lowered.words)
-        if isinstance(lowered, tuple):
-            return not any(is_vector(w) for w in lowered)
-        return isinstance(lowered, Truth) and lowered.is_uniform
-
     # Elements of packed data
 
     def element(self, words: Words, index: int, bits: int) -> Words:
@@ -452,7 +444,3 @@ class Lowering:
             and not any("vgpr" in slot.kinds for slot in defs[1:])
             and not (isinstance(immediates, dict) and "dpp" in str(immediates.get("form", "")))
         )
-
-    def type_of(self, value: Value) -> Type:
-        """The source type of a value."""
-        return value.type

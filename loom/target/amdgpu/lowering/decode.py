@@ -268,7 +268,7 @@ def _affine(
 def _decode_affine(
     lw: Lowering, op: Operation, attribute: EncodingAttribute, payload: Payload, count: int, auxiliary: dict[str, Value]
 ) -> list[Words]:
-    f, i = floats(lw), lw.i
+    f = floats(lw)
     element, bits = _format(lw, op, attribute)
     big_endian = str(attribute.parameter("payload_packing") or "") == "big_endian_nibbles"
     if count * bits > 32 * len(payload.words):
@@ -293,7 +293,6 @@ def _decode_affine(
         elif factor is not None:
             number = f.op("mul", "f32", number, factor[k])
         out.append(number)
-    _ = i
     return out
 
 
@@ -347,7 +346,7 @@ def _encode(lw: Lowering, op: Operation) -> None:
             number = f.op("sub", "f32", number, addend[k])
         if factor is not None:
             number = f.divide(number, factor[k], "f32")
-        fields.append((_code(lw, op, format_, bits, number), bits))
+        fields.append((_code(lw, format_, bits, number), bits))
     if str(attribute.parameter("payload_packing") or "") == "big_endian_nibbles" and bits == 4:
         fields = [fields[k ^ 1] if (k ^ 1) < len(fields) else fields[k] for k in range(len(fields))]
     _set_fields(lw, result, fields)
@@ -364,7 +363,7 @@ def _integer_code(lw: Lowering, number: Words, low: int, high: int) -> Operand:
     return lw.e.op("v_cvt_i32_f32", held[0])[0]
 
 
-def _code(lw: Lowering, op: Operation, element: str, bits: int, number: Words) -> Operand:
+def _code(lw: Lowering, element: str, bits: int, number: Words) -> Operand:
     f, i = floats(lw), lw.i
     if element[0] in "iu" and element[1:].isdigit():
         low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if element[0] == "i" else (0, (1 << bits) - 1)

@@ -7,7 +7,6 @@ on).
 
 from __future__ import annotations
 
-from loom.ir import Value
 from loom.target.amdgpu.lowering.context import Lowering
 from loom.target.amdgpu.lowering.emitter import MASK32, Operand
 from loom.target.amdgpu.lowering.integers import Pair
@@ -178,8 +177,3 @@ def divide_signed64(lw: Lowering, a: Pair, b: Pair, remainder: bool) -> tuple[Pa
 
     q, r = divide_unsigned64(lw, flip(a, sign_a), flip(b, sign_b), remainder)
     return flip(q, i.xor(sign_a, sign_b)), flip(r, sign_a)
-
-
-def to_uniform(lw: Lowering, word: Operand) -> Operand:
-    """A word that is the same in all lanes, in a scalar register."""
-    return lw.e.to_scalar(word) if isinstance(word, Value) else word

@@ -241,7 +241,6 @@ class Floats:
         # Goldschmidt iteration on the reciprocal square root (as AMD's device libraries do), scaled away from the
         # subnormals.
         lw = self.lw
-        i = lw.i
         value = self.operand(a)
         small = lw.t.compare_float("olt", value, 0x1000000000000000, "f64")  # 2^-767
         up = lw.t.select_word(small, 256, 0)
@@ -260,7 +259,6 @@ class Floats:
         g = self.op("fma", "f64", d, h, g)
         result = self.op("ldexp", "f64", g, (down,))
         special = lw.t.class_test(self.operand(x), "f64", 0x260)
-        _ = i
         return lw.t.select(special, x, result)
 
     # Minimum and maximum that propagate NaN

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from loom.ir import Operation, Type, Value
+from loom.ir import Operation, Value
 from loom.ir.fact_rules import Facts, exactly, range_of_type
 from loom.ir.facts import NEGATED, FactAnalysis
 
@@ -22,12 +22,6 @@ packet).
 """
 
 _IDS = ("workitem.id", "workgroup.id", "workgroup.size", "workgroup.count", "workitem.dispatch.id")
-
-
-def type_range(type_: Type) -> Interval:
-    """The values a type can hold."""
-    facts = range_of_type(type_)
-    return facts.low, facts.high
 
 
 def fits_unsigned(interval: Interval, bits: int = 32) -> bool:

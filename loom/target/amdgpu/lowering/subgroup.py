@@ -19,9 +19,9 @@ from loom.target.amdgpu.lowering.values import Truth, Words, element_bits, eleme
 from loom.target.amdgpu.lowering.vectors import combine
 from loom.transform.rejection import NoForm
 
-# DPP controls (ISA document, "DPP data routing"): row_shl 0x100+n, row_shr 0x110+n, row_ror 0x120+n, row_share
-# 0x150+n, row_xmask 0x160+n.
-ROW_SHL, ROW_SHR, ROW_SHARE, ROW_XMASK = 0x100, 0x110, 0x150, 0x160
+# DPP controls (ISA document, "DPP data routing"): row_shl 0x100+n, row_shr 0x110+n, row_ror 0x120+n, row_xmask
+# 0x160+n.
+ROW_SHL, ROW_SHR, ROW_XMASK = 0x100, 0x110, 0x160
 
 DPP_OPERATIONS: dict[tuple[str, str], str] = {
     ("addf", "f32"): "v_add_f32",
@@ -236,7 +236,7 @@ def scan_words(
         distance = 1
         current = value
         while distance < size:
-            other = shifted(lw, current, distance * stride, reverse, identity)
+            other = shifted(lw, current, distance * stride, reverse)
             inside = _inside(lw, position, distance, size, reverse)
             other = lw.t.select(inside, other, identity)
             current = (
@@ -244,7 +244,7 @@ def scan_words(
             )
             distance *= 2
         if exclusive:
-            moved = shifted(lw, current, stride, reverse, identity)
+            moved = shifted(lw, current, stride, reverse)
             current = lw.t.select(_inside(lw, position, 1, size, reverse), moved, identity)
         return current
 
@@ -257,7 +257,7 @@ def _inside(lw: Lowering, position: Operand, distance: int, size: int, reverse: 
     return lw.t.compare32("ge", position, distance, signed=False)
 
 
-def shifted(lw: Lowering, words: Words, distance: int, reverse: bool, identity: Words) -> Words:
+def shifted(lw: Lowering, words: Words, distance: int, reverse: bool) -> Words:
     """The words of lane ``id - distance`` (``id + distance`` in reverse)."""
     lane = lane_id(lw)
     source = lw.i.add(lane, distance) if reverse else lw.i.sub(lane, distance)

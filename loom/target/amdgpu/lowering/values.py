@@ -119,15 +119,6 @@ class EncodingValue:
     operands: dict[str, Value] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Fragment:
-    """A matrix fragment: its words plus the role and the schema they carry."""
-
-    words: Words
-    role: str
-    schema: EncodingAttribute | None = None
-
-
 Lowered: TypeAlias = "Words | IndexValue | Truth | Lanes | BufferValue | ViewValue | EncodingValue"
 
 

@@ -33,9 +33,6 @@ def shape(type_: Type) -> tuple[int, ...]:
     return tuple(int(d) for d in type_.dims)  # type: ignore[arg-type]
 
 
-Lane = "Words | Truth | IndexValue"
-
-
 def lanes_of(lw: Lowering, value: Value) -> list[Lowered]:
     """The lanes of a vector, or the one lane of a scalar, each as a value of the element type."""
     found = lw.get(value)
@@ -102,10 +99,6 @@ def _iota(lw: Lowering, op: Operation) -> None:
         else:
             elements.append((lw.i.add(a[0], lw.i.mul(s[0], k)),))
     lw.set_elements(result, elements)
-
-
-def _dynamic(op: Operation) -> bool:
-    return any(not isinstance(i, int) for i in op.index_list("indices"))
 
 
 def _constants(lw: Lowering, op: Operation) -> list[int] | None:
@@ -188,7 +181,7 @@ def _insert(lw: Lowering, op: Operation) -> None:
     set_lanes(lw, result, out)
 
 
-def _rearrange(lw: Lowering, op: Operation, result: Value, places: Sequence[int], lanes: Sequence[Lowered]) -> None:
+def _rearrange(lw: Lowering, result: Value, places: Sequence[int], lanes: Sequence[Lowered]) -> None:
     set_lanes(lw, result, [lanes[p] for p in places])
 
 
@@ -202,7 +195,7 @@ def _slice(lw: Lowering, op: Operation) -> None:
         sum((o + i) * s for o, i, s in zip(known, index, strides, strict=True))
         for index in product(*(range(d) for d in shape(result.type)))
     ]
-    _rearrange(lw, op, result, places, lanes_of(lw, source))
+    _rearrange(lw, result, places, lanes_of(lw, source))
 
 
 def _concat(lw: Lowering, op: Operation) -> None:
@@ -224,7 +217,7 @@ def _concat(lw: Lowering, op: Operation) -> None:
 
 def _shuffle(lw: Lowering, op: Operation) -> None:
     places = [int(p) for p in op.attributes["lanes"]]  # type: ignore[union-attr, arg-type]
-    _rearrange(lw, op, op.results[0], places, lanes_of(lw, op.operands[0]))
+    _rearrange(lw, op.results[0], places, lanes_of(lw, op.operands[0]))
 
 
 def _transpose(lw: Lowering, op: Operation) -> None:
@@ -235,7 +228,7 @@ def _transpose(lw: Lowering, op: Operation) -> None:
         sum(index[i] * strides[permutation[i]] for i in range(len(permutation)))
         for index in product(*(range(d) for d in shape(result.type)))
     ]
-    _rearrange(lw, op, result, places, lanes_of(lw, source))
+    _rearrange(lw, result, places, lanes_of(lw, source))
 
 
 def _interleave(lw: Lowering, op: Operation) -> None:
@@ -261,7 +254,7 @@ def _deinterleave(lw: Lowering, op: Operation) -> None:
             place = list(index)
             place[axis] = 2 * place[axis] + parity
             places.append(sum(i * s for i, s in zip(place, strides, strict=True)))
-        _rearrange(lw, op, result, places, lanes)
+        _rearrange(lw, result, places, lanes)
 
 
 def _broadcast(lw: Lowering, op: Operation) -> None:
@@ -272,7 +265,7 @@ def _broadcast(lw: Lowering, op: Operation) -> None:
     for index in product(*(range(d) for d in outer)):
         tail = index[len(outer) - len(inner) :]
         places.append(sum((i if d != 1 else 0) * s for i, d, s in zip(tail, inner, strides, strict=True)))
-    _rearrange(lw, op, result, places, lanes_of(lw, source))
+    _rearrange(lw, result, places, lanes_of(lw, source))
 
 
 def _mask_range(lw: Lowering, op: Operation) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from loom.ir import Block, EncodingAttribute, Operation, Type, Value, ViewType
 from loom.target.amdgpu.lowering.context import Handler, Lowering
-from loom.target.amdgpu.lowering.emitter import Operand, is_vector
+from loom.target.amdgpu.lowering.emitter import Operand
 from loom.target.amdgpu.lowering.values import (
     BufferValue,
     EncodingValue,
@@ -334,11 +334,6 @@ def memory_from_words(
         return BufferValue(root)
     assert isinstance(type_, ViewType)
     return replace(sample, root=root, terms=[], constant=0, strides=layout_strides(lw, type_), dims=tuple(type_.dims))
-
-
-def is_vector_base(root: Root) -> bool:
-    """Whether a global root's base differs between lanes."""
-    return root.base is not None and is_vector(root.base)
 
 
 def _length(lw: Lowering, op: Operation) -> None:

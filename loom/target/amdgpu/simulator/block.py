@@ -56,10 +56,6 @@ class BlockValues:
             self._pointers[offset] = found
         return found
 
-    def forget_pointers(self) -> None:
-        """Names of pointers do not reach beyond a label that is not dominated; call where control splits."""
-        self._pointers = {}
-
     def forget_registers(self) -> None:
         """Everything is in memory (after :meth:`flush`) and may change there: read it again."""
         self.words, self.floats, self.scalars, self.pairs = {}, {}, {}, {}

@@ -15,7 +15,6 @@ from typing import Any
 from loom.target.amdgpu.simulator import layout as L
 from loom.target.amdgpu.simulator.kernel_entry import KernelEntryState
 
-PACKET_BYTES = 64
 QUEUE_BYTES = 256
 _GROUP_APERTURE_OFFSET, _PRIVATE_APERTURE_OFFSET = 0x40, 0x44  # amd_queue_t
 _WORDS = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}

@@ -32,7 +32,6 @@ class KernelEntryState:
     user_registers: tuple[tuple[str, int, int], ...]
     user_count: int
     group_ids: tuple[bool, bool, bool]
-    group_info: bool
     workitem_dimensions: int
     workgroup_processor_mode: bool
     dynamic_stack: bool
@@ -91,7 +90,7 @@ def parse_descriptor(data: bytes, generation: str) -> KernelEntryState:
     )  # fmt: skip
     return KernelEntryState(
         wave, total, accumulators, lds, scratch, kernarg, entry, mode, tuple(user), resource2 >> 1 & 31,
-        (bool(resource2 >> 7 & 1), bool(resource2 >> 8 & 1), bool(resource2 >> 9 & 1)), bool(resource2 >> 10 & 1),
+        (bool(resource2 >> 7 & 1), bool(resource2 >> 8 & 1), bool(resource2 >> 9 & 1)),
         (resource2 >> 11 & 3) + 1, apart, bool(properties >> 11 & 1),
         (preload & 0x7F, preload >> 7),
     )  # fmt: skip

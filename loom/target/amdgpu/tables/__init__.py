@@ -28,7 +28,6 @@ class Table:
     def __init__(self, generation: str) -> None:
         document = json.loads((Path(__file__).parent / FILES[generation]).read_text(encoding="utf-8"))
         self.generation = generation
-        self.provenance: str = document["provenance"]
         self.processors: tuple[str, ...] = tuple(document["processors"])
         #: Acceptance classes: for each the set of legal source codes as bits; bit 256 stands for all VGPRs.
         self.accept: tuple[int, ...] = tuple(int(text, 16) for text in document["accept"])

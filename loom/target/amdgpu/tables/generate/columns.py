@@ -40,7 +40,7 @@ def immediate_type(mnemonic: str, body: str) -> str:
     return "simm16"
 
 
-def guess_type(mnemonic: str, slot: str, units: int, half: bool) -> str:
+def guess_type(mnemonic: str, units: int, half: bool) -> str:
     """Type of an operand AMD's table does not have, from the last type in the name."""
     types: list[str] = re.findall(r"(?<![a-z0-9])((?:bf|[fiub])\d+)(?![a-z0-9])", mnemonic.replace("_", " "))
     if half:
@@ -102,7 +102,7 @@ _SCC_DEF_EXCEPT = re.compile(
 )
 
 
-def implicit(mnemonic: str, generation: str, fmt: str) -> tuple[list[str], list[str]]:
+def implicit(mnemonic: str, fmt: str) -> tuple[list[str], list[str]]:
     """Registers and state read and written without being operands."""
     uses: list[str] = []
     defs: list[str] = []
@@ -460,7 +460,7 @@ def finish_row(
 ) -> list[Any]:
     """Put a row together in the order the loader reads it."""
     fmt = richest.format.name
-    uses, defs = implicit(mnemonic, generation, fmt)
+    uses, defs = implicit(mnemonic, fmt)
     mem = memory(mnemonic, fmt, slots)
     issue_class, latency = issue(mnemonic, fmt, generation)
     counts = counters(mnemonic, fmt, mem, generation)

@@ -24,7 +24,7 @@ def build(generation: str, wheel: Path, only: Sequence[str] = ()) -> dict[str, A
         assign_slots(found)
     flip_bits(generation, founds)
     drop_fixed_modifiers(founds)
-    true16_halves(generation, founds)
+    true16_halves(founds)
     classes = probe_sources(generation, founds)
     vgpr_limits(generation, founds)
     availability(generation, founds)

@@ -193,7 +193,7 @@ def _kinds(codecs: list[str], classes: list[int]) -> list[str]:
     return kinds
 
 
-def _modifiers(found: Found, mnemonic: str, true16: int) -> list[list[Any]]:
+def _modifiers(found: Found, mnemonic: str) -> list[list[Any]]:
     """Modifier entries ``[name, mask, default]`` of one encoding."""
     result: list[list[Any]] = []
     mix = re.match(r"^v_(fma|mad)_mix", mnemonic) is not None
@@ -332,9 +332,9 @@ def _encoding(
     if any(codec[:3] in ("vo.", "so.") for codec in codecs):
         dont_care |= form.fields["op_sel"].mask
     if mnemonic.startswith("v_bitop3"):
-        modifiers = [["bitop3", 255, 0]] + [m for m in _modifiers(found, mnemonic, 0) if m[0] == "op_sel"]
+        modifiers = [["bitop3", 255, 0]] + [m for m in _modifiers(found, mnemonic) if m[0] == "op_sel"]
     else:
-        modifiers = _modifiers(found, mnemonic, 0)
+        modifiers = _modifiers(found, mnemonic)
     for name, mask, _ in modifiers:
         field = modifier_field(form, name)
         dont_care &= ~(field.mask if field.name == "fi8" else field.insert(mask))
@@ -371,6 +371,6 @@ def _slot(
         type_name = columns.immediate_type(mnemonic, body)
     elif not type_name:
         half = body in ("vh", "sh") or body.startswith(("vo", "so."))
-        type_name = columns.guess_type(mnemonic, name, units, half)
+        type_name = columns.guess_type(mnemonic, units, half)
     role = columns.role(mnemonic, name, generation)
     return [name, role, kinds, units, type_name, None]

@@ -92,7 +92,7 @@ def assign_slots(found: Found) -> None:
         found.codecs.append(codec)
 
 
-def true16_halves(generation: str, founds: list[Found]) -> None:
+def true16_halves(founds: list[Found]) -> None:
     """Tell the two true16 codecs apart and find the ``op_sel`` bit of each operand."""
     for found in founds:
         name = found.format.name
