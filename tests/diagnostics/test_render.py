@@ -24,7 +24,9 @@ def test_tabs_before_the_caret_are_kept_so_that_it_lines_up() -> None:
 
 
 def test_a_very_long_line_is_cut_around_the_caret() -> None:
-    text = render_text([Diagnostic("bad", "X/001", Location("f", 1, 500_001))], {"f": "a" * 500_000 + "B" + "c" * 500_000})
+    text = render_text(
+        [Diagnostic("bad", "X/001", Location("f", 1, 500_001))], {"f": "a" * 500_000 + "B" + "c" * 500_000}
+    )
     excerpt, caret = text.split("\n")[1:3]
     assert len(excerpt) < 200
     assert excerpt[caret.index("^")] == "B"

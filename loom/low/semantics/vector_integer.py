@@ -241,8 +241,7 @@ def _declare_arithmetic() -> None:
 
 
 def _truth_table(c: Context, a: Expr, b: Expr, d: Expr) -> Expr:
-    """Bitwise function of three operands; the modifier holds the results for the eight combinations, a the highest bit.
-    """
+    """Bitwise function of three operands; the modifier holds the result of each combination, a the highest bit."""
     table = c.modifier("bitop3")
     result = const(a.type, 0)
     for row in range(8):

@@ -238,11 +238,15 @@ def signed32(value: int) -> int:
 @pytest.mark.parametrize("rounding", [0, 1, 2, 3])
 def test_integer_to_float(rounding: int) -> None:
     rng = np.random.default_rng(3)
-    values = [0, 1, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x01000001, 0x01000003] + [int(v) for v in rng.integers(0, 1 << 32, 57)]
+    values = [0, 1, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x01000001, 0x01000003] + [
+        int(v) for v in rng.integers(0, 1 << 32, 57)
+    ]
     rows = [(v,) for v in values]
     mode = Mode(round32=rounding)
     assert run("v_cvt_f32_u32", "f32", rows, mode=mode) == [ref.encode(Fraction(v), "f32", rounding) for v in values]
-    assert run("v_cvt_f32_i32", "f32", rows, mode=mode) == [ref.encode(Fraction(signed32(v)), "f32", rounding) for v in values]
+    assert run("v_cvt_f32_i32", "f32", rows, mode=mode) == [
+        ref.encode(Fraction(signed32(v)), "f32", rounding) for v in values
+    ]
     assert run("v_cvt_f64_u32", "f32", rows, "f64") == [ref.encode(Fraction(v), "f64") for v in values]
     assert run("v_cvt_f64_i32", "f32", rows, "f64") == [ref.encode(Fraction(signed32(v)), "f64") for v in values]
 
@@ -352,7 +356,9 @@ def test_class(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["f16", "f32"])
-@pytest.mark.parametrize(("omod", "factor"), [(0, Fraction(1)), (1, Fraction(2)), (2, Fraction(4)), (3, Fraction(1, 2))])
+@pytest.mark.parametrize(
+    ("omod", "factor"), [(0, Fraction(1)), (1, Fraction(2)), (2, Fraction(4)), (3, Fraction(1, 2))]
+)
 @pytest.mark.parametrize("clamp", [0, 1])
 def test_output_modifiers(kind: str, omod: int, factor: Fraction, clamp: int) -> None:
     one = ref.encode(Fraction(1), kind)

@@ -157,7 +157,9 @@ def test_swizzle(offset: int, source: object) -> None:
     got = evaluate("ds_swizzle_b32", [VALUES], modifiers={"offset": offset})["results"][0][0].tolist()
     assert got == [int(VALUES[source(i)]) for i in range(32)]
     exec_mask = 0xFFFF0FFF
-    got = evaluate("ds_swizzle_b32", [VALUES], exec_mask=exec_mask, modifiers={"offset": offset})["results"][0][0].tolist()
+    got = evaluate("ds_swizzle_b32", [VALUES], exec_mask=exec_mask, modifiers={"offset": offset})["results"][0][
+        0
+    ].tolist()
     assert got == [int(VALUES[source(i)]) if exec_mask >> source(i) & 1 else 0 for i in range(32)]
 
 
@@ -190,6 +192,8 @@ def test_conditional_move_takes_modifiers() -> None:
     a, b = np.full(32, 0x3F800000, np.uint32), np.full(32, 0x40000000, np.uint32)
     got = evaluate("v_cndmask_b32", [a, b, 0x0000FFFF], modifiers={"neg": 1})["results"][0][0].tolist()
     assert got == [0x40000000] * 16 + [0xBF800000] * 16
-    half = evaluate("v_cndmask_b16", [a, b, 0xFFFF0000], old=[VALUES], modifiers={"op_sel": 8})["results"][0][0].tolist()
+    half = evaluate("v_cndmask_b16", [a, b, 0xFFFF0000], old=[VALUES], modifiers={"op_sel": 8})["results"][0][
+        0
+    ].tolist()
     want = [int(VALUES[i] & 0xFFFF) | (0x0000 << 16) for i in range(32)]
     assert half == want  # both sources' low halves are zero

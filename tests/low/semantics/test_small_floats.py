@@ -461,7 +461,9 @@ def test_specials_of_gfx12(kind: str, nan: int, infinity: int) -> None:
     values = np.resize(np.array([0x7FC00000, 0xFFC00000, 0x7F800000, 0xFF800000, 0x7F7FFFFF], U), 32)
     largest = {"fp8": 0x7E, "bf8": 0x7B}[kind]
     for mode, beyond in ((Mode(), infinity), (Mode(fp16_overflow=True), largest)):
-        found = evaluate(f"v_cvt_pk_{kind}_f32", [values, values], generation="gfx12", mode=mode, old=[0])["results"][0][0]
+        found = evaluate(f"v_cvt_pk_{kind}_f32", [values, values], generation="gfx12", mode=mode, old=[0])["results"][
+            0
+        ][0]
         assert (found[:5] & 0xFF).tolist() == [nan, nan, infinity, infinity | 0x80, beyond]
     codes = np.resize(np.array([0x7F, 0xFF, 0x38, 0xB8], U), 32)
     found = evaluate(f"v_cvt_f32_{kind}", [codes], generation="gfx12")["results"][0][0]

@@ -72,7 +72,9 @@ def test_special_values() -> None:
     for name, cases in table.items():
         for x, want in cases:
             got = float(run(f"v_{name}_f32", np.array([x], F))[0])
-            assert math.isnan(got) if math.isnan(want) else got == want and math.copysign(1, got) == math.copysign(1, want), (name, x, got)
+            assert (
+                math.isnan(got) if math.isnan(want) else got == want and math.copysign(1, got) == math.copysign(1, want)
+            ), (name, x, got)
         assert math.isnan(float(run(f"v_{name}_f32", np.array([nan], F))[0]))
 
 
@@ -180,6 +182,7 @@ def test_trig_preop_gives_bits_of_two_over_pi() -> None:
 
     # 2/pi to 1,250 bits by the Bailey-Borwein-Plouffe-free way: a long rational from Machin's formula with math on integers.
     one = 1 << 1400
+
     def atan_inverse(n: int) -> int:
         total = term = one // n
         k = 1
@@ -188,6 +191,7 @@ def test_trig_preop_gives_bits_of_two_over_pi() -> None:
             k += 2
             total += term // k if term > 0 else -(-term // k)
         return total
+
     pi = Fraction(4 * (4 * atan_inverse(5) - atan_inverse(239)), one)
     two_over_pi = 2 / pi
     x = np.resize(np.array([1.0, 1e10, 1e100, 1e300]), 32)
@@ -199,7 +203,7 @@ def test_trig_preop_gives_bits_of_two_over_pi() -> None:
         for i in range(4):
             exponent = int(pattern[i] >> np.uint64(52)) & 0x7FF
             shift = segment * 53 + max(0, exponent - 1077)
-            scaled = two_over_pi * 2**(shift + 53)
+            scaled = two_over_pi * 2 ** (shift + 53)
             mantissa = (scaled.numerator // scaled.denominator) & ((1 << 53) - 1)
             want = math.ldexp(float(mantissa), -53 - shift + (128 if exponent >= 1968 else 0))
             assert got[i] == want, (segment, i)
@@ -263,7 +267,9 @@ def test_matrix_integer(kind: str, width: int, signs: int) -> None:
     total = number(raw[0], signs & 1) @ number(raw[1], signs >> 1).T + c
     for clamp in (0, 1):
         found = evaluate(
-            f"v_wmma_i32_16x16x16_{kind}", [pack(raw[0]), pack(raw[1]), c_words], modifiers={"neg_lo": signs, "clamp": clamp}
+            f"v_wmma_i32_16x16x16_{kind}",
+            [pack(raw[0]), pack(raw[1]), c_words],
+            modifiers={"neg_lo": signs, "clamp": clamp},
         )["results"][0]
         want = np.clip(total, -(1 << 31), (1 << 31) - 1) if clamp else total
         for r in range(8):
@@ -394,7 +400,9 @@ def test_small_floats(kind: str, exponent: int, fraction: int, bias: int, fnuz: 
             return math.nan
         elif kind == "bf8" and e == 31:
             return math.nan if m else sign * math.inf
-        return sign * (math.ldexp(m, 1 - bias - fraction) if e == 0 else math.ldexp(m + (1 << fraction), e - bias - fraction))
+        return sign * (
+            math.ldexp(m, 1 - bias - fraction) if e == 0 else math.ldexp(m + (1 << fraction), e - bias - fraction)
+        )
 
     for start in range(0, 256, 32):
         words = np.arange(start, start + 32, dtype=np.uint32)

@@ -33,8 +33,28 @@ def test_compiled_code_survives(processor: str, oracle: Callable[[str], str], tm
             level = "-O0" if name == "O0" else "-O3"
             output = tmp_path / f"{source.stem}.{name}.hsaco"
             version = "6" if processor.endswith("generic") else "5"
-            command = [clang, "-target", "amdgcn-amd-amdhsa", f"-mcpu={processor}", level, "-nogpulib", "-cl-std=CL2.0", *extra]
-            done = subprocess.run([*command, f"-mcode-object-version={version}", "-fuse-ld=/usr/bin/ld.lld-22", str(source), "-o", str(output)], capture_output=True, check=False)
+            command = [
+                clang,
+                "-target",
+                "amdgcn-amd-amdhsa",
+                f"-mcpu={processor}",
+                level,
+                "-nogpulib",
+                "-cl-std=CL2.0",
+                *extra,
+            ]
+            done = subprocess.run(
+                [
+                    *command,
+                    f"-mcode-object-version={version}",
+                    "-fuse-ld=/usr/bin/ld.lld-22",
+                    str(source),
+                    "-o",
+                    str(output),
+                ],
+                capture_output=True,
+                check=False,
+            )
             if done.returncode != 0:
                 continue  # the source is for another generation (WMMA on CDNA, for example)
             found = code_object.read(output.read_bytes())

@@ -55,7 +55,11 @@ def test_on_one_of_two_ways() -> None:
         [PERMUTE, PERMUTE, "s_endpgm"],
     )
     found = HazardScan(made, "gfx11").run()
-    assert [[hazard is not None for hazard in block] for block in found] == [[False], [False, False], [True, False, False]]
+    assert [[hazard is not None for hazard in block] for block in found] == [
+        [False],
+        [False, False],
+        [True, False, False],
+    ]
 
 
 def test_other_generations() -> None:

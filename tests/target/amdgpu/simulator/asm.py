@@ -85,7 +85,9 @@ def link(text: str, processor: str, features: str, mc: str, lld: str) -> bytes:
              str(path / "k.o"), str(path / "k.s")],
             check=True, capture_output=True,
         )  # fmt: skip
-        subprocess.run([lld, "-shared", "-o", str(path / "k.hsaco"), str(path / "k.o")], check=True, capture_output=True)
+        subprocess.run(
+            [lld, "-shared", "-o", str(path / "k.hsaco"), str(path / "k.o")], check=True, capture_output=True
+        )
         return (path / "k.hsaco").read_bytes()
 
 
@@ -98,7 +100,11 @@ class Assembler:
 
     def build(self, body: str, processor: str = "gfx1100", wave: int = 32, **options: Any) -> bytes:
         """A code object of one kernel."""
-        features = "" if processor in ("gfx942", "gfx950") else ("+wavefrontsize32" if wave == 32 else "+wavefrontsize64,-wavefrontsize32")
+        features = (
+            ""
+            if processor in ("gfx942", "gfx950")
+            else ("+wavefrontsize32" if wave == 32 else "+wavefrontsize64,-wavefrontsize32")
+        )
         return link(source(body, processor, wave, **options), processor, features, self.mc, self.lld)
 
     def run(

@@ -29,7 +29,14 @@ _SOPP = 0b101111111 << 23
 #: SOPP opcodes of waits by generation; their effect is a number in the low 16 bits.
 _WAITS = {
     "gfx11": {9: "s_waitcnt"},
-    "gfx12": {0x40: "loadcnt", 0x41: "storecnt", 0x46: "dscnt", 0x47: "kmcnt", 0x48: "loadcnt_dscnt", 0x49: "storecnt_dscnt"},
+    "gfx12": {
+        0x40: "loadcnt",
+        0x41: "storecnt",
+        0x46: "dscnt",
+        0x47: "kmcnt",
+        0x48: "loadcnt_dscnt",
+        0x49: "storecnt_dscnt",
+    },
     "gfx9.4": {12: "s_waitcnt"},
 }
 
@@ -190,7 +197,9 @@ def without(code: Sequence[MachineInstruction], number: int) -> Iterator[list[Ma
         return
     value = instruction.operands[0].value  # type: ignore[union-attr]
     if value:
-        less = MachineInstruction(instruction.row, instruction.form, (Immediate(value - 1),), {}, pc=instruction.pc, size=4)
+        less = MachineInstruction(
+            instruction.row, instruction.form, (Immediate(value - 1),), {}, pc=instruction.pc, size=4
+        )
         yield [*code[:number], less, *code[number + 1 :]]
     yield [*code[:number], *code[number + 1 :]]
 

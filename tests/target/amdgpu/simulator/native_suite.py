@@ -65,7 +65,9 @@ def run(device: Any, executable: Executable, kernel: str, launch: Launch) -> tup
         buffers.append(buffer)
     kernarg = pack(launch.arguments, [b.address for b in buffers])
     outcome = device.launch(executable, kernel, launch.groups, launch.size, kernarg, launch.dynamic_lds)
-    after = [np.frombuffer(device.read(b), dtype=a.dtype).reshape(a.shape) for b, a in zip(buffers, arrays, strict=True)]
+    after = [
+        np.frombuffer(device.read(b), dtype=a.dtype).reshape(a.shape) for b, a in zip(buffers, arrays, strict=True)
+    ]
     for buffer in buffers:
         device.free(buffer)
     return outcome, after
@@ -98,7 +100,9 @@ def normal(rng: np.random.Generator, *shape: int) -> Any:
 
 def fma(a: Any, b: Any, c: Any) -> Any:
     """Single-precision fused multiply-add through extended precision."""
-    exact = np.asarray(a).astype(np.longdouble) * np.asarray(b).astype(np.longdouble) + np.asarray(c).astype(np.longdouble)
+    exact = np.asarray(a).astype(np.longdouble) * np.asarray(b).astype(np.longdouble) + np.asarray(c).astype(
+        np.longdouble
+    )
     return exact.astype(f32)
 
 
@@ -231,7 +235,9 @@ def permlane16(n: int, rng: np.random.Generator) -> Launch:
     lane = np.arange(64)
     selectors = [0x1234 >> (3 * i) & 7 for i in range(8)]
     eight = x[(lane & ~7) + np.array(selectors)[lane & 7]]
-    return Launch([x, np.zeros_like(x), u32(s0), u32(s1)], (1,), (64,), {1: own.reshape(-1) + eight + other.reshape(-1)})
+    return Launch(
+        [x, np.zeros_like(x), u32(s0), u32(s1)], (1,), (64,), {1: own.reshape(-1) + eight + other.reshape(-1)}
+    )
 
 
 def wmma_f16(n: int, rng: np.random.Generator) -> Launch:
@@ -379,7 +385,12 @@ def triton_softmax(n: int, rng: np.random.Generator) -> Launch:
     null = np.uint64(0)
     x = launch.arguments[0]
     return Launch(
-        [x, np.zeros_like(x), i32(n), i32(n), null, null], (3,), (128,), launch.expected, launch.tolerance, dynamic_lds=16
+        [x, np.zeros_like(x), i32(n), i32(n), null, null],
+        (3,),
+        (128,),
+        launch.expected,
+        launch.tolerance,
+        dynamic_lds=16,
     )
 
 

@@ -80,8 +80,13 @@ def singles(rng: Any, n: int) -> list[Any]:
 
 def special_singles(rng: Any, n: int) -> list[Any]:
     """Numbers, zeros, infinities, subnormals, quiet and signalling NaNs; y often equals x."""
-    pool = np.array([0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 1, 0x80000001, 0x3F800000, 0xC0000000], u32)
-    x, y = (np.where(rng.random(n) < 0.6, rng.choice(pool, n), rng.standard_normal(n).astype(f32).view(u32)) for _ in range(2))
+    pool = np.array(
+        [0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7F800001, 1, 0x80000001, 0x3F800000, 0xC0000000], u32
+    )
+    x, y = (
+        np.where(rng.random(n) < 0.6, rng.choice(pool, n), rng.standard_normal(n).astype(f32).view(u32))
+        for _ in range(2)
+    )
     y[::4] = x[::4]
     mask = rng.integers(0, 1 << 10, n).astype(u32)
     return [words_of(x.astype(u32)), words_of(y.astype(u32)), words_of(mask)]
@@ -89,7 +94,10 @@ def special_singles(rng: Any, n: int) -> list[Any]:
 
 def special_halves(rng: Any, n: int) -> list[Any]:
     pool = np.array([0, 0x8000, 0x7C00, 0xFC00, 0x7E00, 0x7C01, 1, 0x8001, 0x3C00, 0xC000], u16)
-    x, y = (np.where(rng.random(n) < 0.6, rng.choice(pool, n), rng.standard_normal(n).astype(f16).view(u16)) for _ in range(2))
+    x, y = (
+        np.where(rng.random(n) < 0.6, rng.choice(pool, n), rng.standard_normal(n).astype(f16).view(u16))
+        for _ in range(2)
+    )
     y[::4] = x[::4]
     mask = rng.integers(0, 1 << 10, n).astype(u32)
     return [words_of(x.astype(u32)), words_of(y.astype(u32)), words_of(mask)]
@@ -105,12 +113,17 @@ def special_doubles(rng: Any, n: int) -> list[Any]:
 
 def halves(rng: Any, n: int) -> list[Any]:
     """Two half-precision numbers in the low words."""
-    return [words_of(np.ascontiguousarray(rng.standard_normal((n, 2)).astype(f16) * f16(8)).view(u32).reshape(n)) for _ in range(3)]
+    return [
+        words_of(np.ascontiguousarray(rng.standard_normal((n, 2)).astype(f16) * f16(8)).view(u32).reshape(n))
+        for _ in range(3)
+    ]
 
 
 def small_halves(rng: Any, n: int) -> list[Any]:
     """Two small whole numbers in half precision: sums of products are exact."""
-    return [words_of(np.ascontiguousarray(rng.integers(-8, 9, (n, 2)).astype(f16)).view(u32).reshape(n)) for _ in range(3)]
+    return [
+        words_of(np.ascontiguousarray(rng.integers(-8, 9, (n, 2)).astype(f16)).view(u32).reshape(n)) for _ in range(3)
+    ]
 
 
 def doubles(rng: Any, n: int) -> list[Any]:
@@ -146,7 +159,9 @@ def quad(a: Any, b: Any, c: Any, masked: bool) -> Any:
     total = u64(0)
     for i in range(4):
         word = (a >> u64(8 * i)).astype(u32)
-        total = total | ((sad(word, b, masked).astype(u64) + (c >> u64(16 * i) & u64(0xFFFF))) & u64(0xFFFF)) << u64(16 * i)
+        total = total | ((sad(word, b, masked).astype(u64) + (c >> u64(16 * i) & u64(0xFFFF))) & u64(0xFFFF)) << u64(
+            16 * i
+        )
     return total
 
 
@@ -271,7 +286,11 @@ VECTOR_64 = [
 
 def h16(text: str, define: Define, kind: Any = u16, **options: Any) -> Op:
     """An instruction of 16-bit words: low halves."""
-    return Op("v_mov_b32 v10, 0; " + text, one(10, kind, lambda x, y, z: define(*(view(w, kind) for w in (x, y, z)))), **options)
+    return Op(
+        "v_mov_b32 v10, 0; " + text,
+        one(10, kind, lambda x, y, z: define(*(view(w, kind) for w in (x, y, z)))),
+        **options,
+    )
 
 
 def _per_half(define: Define, kind: Any) -> Define:
@@ -322,8 +341,10 @@ def wide_fma(a: Any, b: Any, c: Any) -> Any:
 def face(x: Any, y: Any, z: Any) -> tuple[Any, Any, Any, Any]:
     """Cube map: face, s, t, twice the major axis."""
     big_z, big_y = (abs(z) >= abs(x)) & (abs(z) >= abs(y)), abs(y) >= abs(x)
+
     def pick(a: Any, b: Any, c: Any) -> Any:
         return np.where(big_z, a, np.where(big_y, b, c)).astype(f32)
+
     return (
         pick(np.where(z < 0, 5, 4), np.where(y < 0, 3, 2), np.where(x < 0, 1, 0)),
         pick(np.where(z < 0, -x, x), x, np.where(x < 0, z, -z)),
@@ -379,7 +400,11 @@ def toward_zero(values: Any) -> Any:
 
 def h1(text: str, define: Define, tolerance: float = 0.0, kind: Any = f16) -> Op:
     """An instruction of half precision; computed in double precision, rounded once."""
-    return Op("v_mov_b32 v10, 0; " + text, one(10, kind, lambda x, y, z: define(*(view(w, f16).astype(f64) for w in (x, y, z)))), tolerance)
+    return Op(
+        "v_mov_b32 v10, 0; " + text,
+        one(10, kind, lambda x, y, z: define(*(view(w, f16).astype(f64) for w in (x, y, z)))),
+        tolerance,
+    )
 
 
 HALF = [
@@ -455,7 +480,18 @@ DOUBLE = [
     Op("v_cvt_f64_u32 v[10:11], v2", one(10, f64, lambda x, y, z: view(x, u32).astype(f64))),
 ]  # fmt: skip
 
-CLASSES = ((0, "signalling"), (1, "quiet"), (2, "-inf"), (3, "-normal"), (4, "-subnormal"), (5, "-0"), (6, "+0"), (7, "+subnormal"), (8, "+normal"), (9, "+inf"))
+CLASSES = (
+    (0, "signalling"),
+    (1, "quiet"),
+    (2, "-inf"),
+    (3, "-normal"),
+    (4, "-subnormal"),
+    (5, "-0"),
+    (6, "+0"),
+    (7, "+subnormal"),
+    (8, "+normal"),
+    (9, "+inf"),
+)
 
 
 def class_bit(bits: Any, exponent: int, mantissa: int) -> Any:
@@ -502,9 +538,13 @@ def _compare_ops(suffix: str) -> list[Op]:
     if suffix[0] == "f":
         bits, shape = {"f16": (u16, (5, 10)), "f32": (u32, (8, 23)), "f64": (u64, (11, 52))}[suffix]
         mask = "v6.l" if suffix == "f16" else "v6"
-        tests.append(("class", mask, lambda x, y, z: view(z, u32) >> class_bit(view(x, bits), *shape).astype(u32) & u32(1)))
+        tests.append(
+            ("class", mask, lambda x, y, z: view(z, u32) >> class_bit(view(x, bits), *shape).astype(u32) & u32(1))
+        )
     for name, other, define in tests:
-        ops.append(Op(f"v_cmp_{name}_{suffix} vcc_lo, {a}, {other}; v_cndmask_b32 v10, 0, 1, vcc_lo", one(10, u32, define)))
+        ops.append(
+            Op(f"v_cmp_{name}_{suffix} vcc_lo, {a}, {other}; v_cndmask_b32 v10, 0, 1, vcc_lo", one(10, u32, define))
+        )
         ops.append(Op(
             f"s_mov_b32 s30, exec_lo; v_mov_b32 v10, 0; v_cmpx_{name}_{suffix} {a}, {other}; v_mov_b32 v10, 1; s_mov_b32 exec_lo, s30",
             one(10, u32, define),

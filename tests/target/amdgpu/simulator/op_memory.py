@@ -52,7 +52,9 @@ Update = Define  # (old, data, second data) of one type → new
 
 
 def _signed(f: Any) -> Update:
-    return lambda o, d, e: f(o.view(i32 if o.dtype.itemsize == 4 else i64), d.view(i32 if d.dtype.itemsize == 4 else i64)).view(o.dtype)
+    return lambda o, d, e: f(
+        o.view(i32 if o.dtype.itemsize == 4 else i64), d.view(i32 if d.dtype.itemsize == 4 else i64)
+    ).view(o.dtype)
 
 
 def _float(f: Any) -> Update:
@@ -92,7 +94,9 @@ def atomic(space: str, name: str, bits: int, returns: bool) -> Op:
     before = ""
     if ds:
         stem, _, letter = name.rpartition("_")
-        mnemonic = f"ds_{name}{bits}" if name.endswith("_rtn_b") else f"ds_{stem}{'_rtn' if returns else ''}_{letter}{bits}"
+        mnemonic = (
+            f"ds_{name}{bits}" if name.endswith("_rtn_b") else f"ds_{stem}{'_rtn' if returns else ''}_{letter}{bits}"
+        )
         data = f"{z}, {y}" if name.startswith("cmp") else f"{y}, {z}" if two else y
         text = f"{mnemonic} {d + ', ' if returns else ''}v14, {data}"
     else:
@@ -176,7 +180,9 @@ def _load(space: str, name: str, kind: Any, half: int | None, offset: int) -> Op
 
     where = _where(space)
     first = "v_mov_b32 v10, v4; " if half is not None else ""
-    return Op(f"{_PUT[where]}; {first}{name} {_address(space, 'v10', offset, False)}; {_wait(space)}", ((10, u32, define),))
+    return Op(
+        f"{_PUT[where]}; {first}{name} {_address(space, 'v10', offset, False)}; {_wait(space)}", ((10, u32, define),)
+    )
 
 
 def _loads(space: str) -> list[Op]:
@@ -223,7 +229,12 @@ def _wide(space: str) -> list[Op]:
             text = f"{_PUT[where]}; {space}_load_b{bits} {_address(space, registers, 0, False)}; {_wait(space)}; v_mov_b32 v10, v{19 + words}"
             ops.append(Op(text, ((10, u32, lambda x, y, z, k=words - 1: view((x, x, y, y)[k], u32, k & 1)),)))
             data = f"v[4:{3 + words}]"  # y, then z
-            ops.append(Op(f"{_PUT[where]}; {space}_store_b{bits} {_address(space, data, 0, True)}; {_GET[where]}", ((10, u64, lambda x, y, z: y),)))
+            ops.append(
+                Op(
+                    f"{_PUT[where]}; {space}_store_b{bits} {_address(space, data, 0, True)}; {_GET[where]}",
+                    ((10, u64, lambda x, y, z: y),),
+                )
+            )
             continue
         first = "v_and_b32 v22, -16, v1; " if space != "flat" else "v_and_b32 v22, -16, v16; v_mov_b32 v23, v17; "
         place = {"global": "v22, {0}, s[8:9]", "buffer": "{0}, v22, s[36:39], 0 offen", "flat": "v[22:23], {0}"}[space]

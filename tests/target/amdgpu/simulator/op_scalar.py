@@ -28,7 +28,9 @@ _OUT = "v_mov_b32 v10, s30; v_mov_b32 v11, s31; v_mov_b32 v12, s32"
 
 def _op(text: str, define: Define, scc: Define | None, kind: Any) -> Op:
     """``define`` and ``scc`` take x, y, z as ``kind``; SCC is looked at where ``scc`` is given."""
-    results = [(10, u64 if np.dtype(kind).itemsize == 8 else u32, lambda x, y, z: define(*(view(w, kind) for w in (x, y, z))))]
+    results = [
+        (10, u64 if np.dtype(kind).itemsize == 8 else u32, lambda x, y, z: define(*(view(w, kind) for w in (x, y, z))))
+    ]
     if scc is not None:
         results.append((12, u32, lambda x, y, z: scc(*(view(w, kind) for w in (x, y, z)))))
     return Op(f"s_mov_b64 s[30:31], 0; {text}; {_SCC}; {_OUT}", tuple(results))
@@ -85,7 +87,9 @@ def zeros(values: Any) -> Any:
 
 
 def as_signed(define: Define) -> Define:
-    return lambda a, b, c: define(*(w.view(i32 if w.dtype.itemsize == 4 else i64) for w in (np.ascontiguousarray(v) for v in (a, b, c))))
+    return lambda a, b, c: define(
+        *(w.view(i32 if w.dtype.itemsize == 4 else i64) for w in (np.ascontiguousarray(v) for v in (a, b, c)))
+    )
 
 
 def _low(v: Any) -> Any:
@@ -98,7 +102,9 @@ _COMPARES = {
     "le": lambda a, b: a <= b,
 }  # fmt: skip
 _LOGIC: dict[str, Define] = {
-    "nand": lambda a, b: ~(a & b), "nor": lambda a, b: ~(a | b), "xnor": lambda a, b: ~(a ^ b),
+    "nand": lambda a, b: ~(a & b),
+    "nor": lambda a, b: ~(a | b),
+    "xnor": lambda a, b: ~(a ^ b),
 }
 
 ARITHMETIC = [

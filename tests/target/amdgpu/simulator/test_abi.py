@@ -60,7 +60,8 @@ def test_workgroup_ids(asm: Assembler, axes: str) -> None:
     directives = [f".amdhsa_system_sgpr_workgroup_id_{a} {int(a in axes)}" for a in "xyz"]
     moves = "".join(f"  s_mov_b32 s{20 + i}, s{2 + i}\n" for i in range(len(axes)))
     # Each workgroup stores at its own place, found from an atomic counter.
-    body = f"""
+    body = (
+        f"""
 {moves}
   s_load_b64 s[30:31], s[0:1], 0x8
   v_mov_b32 v10, 0
@@ -70,9 +71,13 @@ def test_workgroup_ids(asm: Assembler, axes: str) -> None:
   global_atomic_add_u32 v13, v10, v12, s[30:31] glc
   s_waitcnt vmcnt(0)
   v_mul_u32_u24 v13, {4 * len(axes)}, v13
-""" + "".join(
-        f"  v_mov_b32 v11, s{20 + i}\n  global_store_b32 v13, v11, s[30:31] offset:{4 + 4 * i}\n" for i in range(len(axes))
-    ) + "  s_endpgm\n"
+"""
+        + "".join(
+            f"  v_mov_b32 v11, s{20 + i}\n  global_store_b32 v13, v11, s[30:31] offset:{4 + 4 * i}\n"
+            for i in range(len(axes))
+        )
+        + "  s_endpgm\n"
+    )
     groups = (2, 3, 4)
     out = run(asm, body, 1 + 24 * len(axes), directives=directives, groups=groups)
     assert out[0] == 24

@@ -589,7 +589,11 @@ def signed8(value: int) -> int:
 
 
 def test_accumulation_registers(asm: Assembler) -> None:
-    body = GFX9_HEAD + "  v_accvgpr_write_b32 a3, v2\n  s_nop 4\n  v_accvgpr_read_b32 v3, a3\n  v_not_b32 v3, v3\n" + GFX9_TAIL
+    body = (
+        GFX9_HEAD
+        + "  v_accvgpr_write_b32 a3, v2\n  s_nop 4\n  v_accvgpr_read_b32 v3, a3\n  v_not_b32 v3, v3\n"
+        + GFX9_TAIL
+    )
     outcome, out = asm.run(body, WIDE, 64, processor="gfx942", wave=64, vgprs=64)
     assert isinstance(outcome, Completed), outcome
     assert out.tolist() == [~int(x) & 0xFFFFFFFF for x in WIDE]
@@ -603,7 +607,11 @@ def test_short_results_of_gfx9_clear_the_upper_half(asm: Assembler) -> None:
 
 
 def test_dpp_broadcasts_of_gfx9(asm: Assembler) -> None:
-    body = GFX9_HEAD + "  v_mov_b32 v3, 5\n  s_nop 4\n  v_mov_b32_dpp v3, v2 row_bcast:15 row_mask:0xa bank_mask:0xf\n" + GFX9_TAIL
+    body = (
+        GFX9_HEAD
+        + "  v_mov_b32 v3, 5\n  s_nop 4\n  v_mov_b32_dpp v3, v2 row_bcast:15 row_mask:0xa bank_mask:0xf\n"
+        + GFX9_TAIL
+    )
     outcome, out = asm.run(body, WIDE, 64, processor="gfx942", wave=64)
     assert isinstance(outcome, Completed), outcome
     want = [int(WIDE[(i & ~15) - 1]) if (i >> 4) in (1, 3) else 5 for i in range(64)]
@@ -621,7 +629,13 @@ def test_truth_table_of_gfx950(asm: Assembler) -> None:
 def test_literals_of_64_bit_operands(asm: Assembler, processor: str, wave: int) -> None:
     """Signed operands extend the sign of a literal, all others take zeros (LLVM moves 0xffffffff with one s_mov_b64)."""
     scalar, put = ("s_load_b64", "global_store_b64") if wave == 32 else ("s_load_dwordx2", "global_store_dwordx2")
-    lines = [f"  {scalar} s[6:7], s[0:1], 0x8", "  v_mov_b32 v1, 0", "  v_mov_b32 v4, -1", "  v_mov_b32 v5, -1", "  s_mov_b64 s[4:5], -1"]
+    lines = [
+        f"  {scalar} s[6:7], s[0:1], 0x8",
+        "  v_mov_b32 v1, 0",
+        "  v_mov_b32 v4, -1",
+        "  v_mov_b32 v5, -1",
+        "  s_mov_b64 s[4:5], -1",
+    ]
     lines.append("  s_mov_b32 s8, 0x200010")
     scalars = [
         ("s_mov_b64 s[2:3], 0xffffffff", 0xFFFFFFFF), ("s_and_b64 s[2:3], s[4:5], 0x80000000", 0x80000000),
@@ -641,6 +655,8 @@ def test_literals_of_64_bit_operands(asm: Assembler, processor: str, wave: int) 
         for k, (text, _) in enumerate(vectors, len(scalars)):
             lines += [f"  {text}", f"  {put} v1, v[2:3], s[6:7] offset:{8 * k}"]
         wanted += [value for _, value in vectors]
-    outcome, out = asm.run("\n".join([*lines, "  s_endpgm"]), np.zeros(4, np.uint32), 2 * len(wanted), processor=processor, wave=wave)
+    outcome, out = asm.run(
+        "\n".join([*lines, "  s_endpgm"]), np.zeros(4, np.uint32), 2 * len(wanted), processor=processor, wave=wave
+    )
     assert isinstance(outcome, Completed), outcome
     assert [hex(v) for v in out.view(np.uint64)] == [hex(v) for v in wanted]

@@ -228,8 +228,7 @@ def combine(name: str, bits: int, old: int, data: int, compare: int) -> int:
     is_signed = re.search(r"_i\d+$", name) is not None
     a, b = (signed(old, bits), signed(data, bits)) if is_signed else (old, data)
     flagged = [
-        d & 0x7FFFFFFF if d >> 31 else o
-        for o, d in ((old & 0xFFFFFFFF, data & 0xFFFFFFFF), (old >> 32, data >> 32))
+        d & 0x7FFFFFFF if d >> 31 else o for o, d in ((old & 0xFFFFFFFF, data & 0xFFFFFFFF), (old >> 32, data >> 32))
     ]
     table_: dict[str, int] = {
         "condxchg32": flagged[0] | flagged[1] << 32,

@@ -388,7 +388,9 @@ def test_global_block_store(asm: Assembler) -> None:
 
 def test_first_signal_of_a_barrier(asm: Assembler) -> None:
     """Of the waves that signal a barrier one learns that it came first, at each barrier; plain signals count, too."""
-    body = GFX12.replace("v_lshlrev_b32 v1, 2, v0", "v_and_b32 v0, 0x3ff, v0\n  v_lshlrev_b32 v1, 2, v0") + """
+    body = (
+        GFX12.replace("v_lshlrev_b32 v1, 2, v0", "v_and_b32 v0, 0x3ff, v0\n  v_lshlrev_b32 v1, 2, v0")
+        + """
   v_mov_b32 v2, 0
   v_readfirstlane_b32 s9, v0
   s_cmp_lt_u32 s9, 64
@@ -414,6 +416,7 @@ def test_first_signal_of_a_barrier(asm: Assembler) -> None:
   global_store_b32 v1, v2, s[6:7]
   s_endpgm
 """
+    )
     outcome, out = asm.run(body, np.zeros(4, U), 2 * 256, processor="gfx1201", size=(256,), groups=(1,))
     assert isinstance(outcome, Completed), outcome
     per_wave = out[:256].reshape(8, 32)
@@ -465,4 +468,8 @@ def test_lds_addresses_wrap(asm: Assembler, processor: str, wave: int, names: tu
     beyond = body.replace(f"offset:{4 * (wave - 1)}\n  {load2}", f"offset:{4 * (wave - 2)}\n  {load2}")
     faulted, _ = asm.run(beyond, np.zeros(4, U), 4 * wave, processor=processor, wave=wave, lds=8 * wave)
     assert isinstance(faulted, Faulted)
-    assert (faulted.fault.kind, faulted.fault.lane, faulted.fault.address) == ("lds_out_of_bounds", wave - 1, 0xFFFFFFFC)
+    assert (faulted.fault.kind, faulted.fault.lane, faulted.fault.address) == (
+        "lds_out_of_bounds",
+        wave - 1,
+        0xFFFFFFFC,
+    )

@@ -78,7 +78,11 @@ def test_every_matrix_operation_behind_every_kind_is_as_llvm_has_it(
         units = row.slots[0].units
         first = matrix(row, 0, 100, 120, 140 if sparse else 0)
         expect(first, "$vgpr90 = V_MOV_B32_e32 $vgpr1, implicit $exec", states_to_vector(timing, processor))
-        expect(first, "GLOBAL_STORE_DWORD $vgpr80_vgpr81, $vgpr1, 0, 0, implicit $exec", states_to_memory(timing, processor))
+        expect(
+            first,
+            "GLOBAL_STORE_DWORD $vgpr80_vgpr81, $vgpr1, 0, 0, implicit $exec",
+            states_to_memory(timing, processor),
+        )
         expect(first, "$vgpr1 = V_MOV_B32_e32 $vgpr90, implicit $exec", states_to_overwrite(timing, processor))
         if not sparse:
             apart = matrix(row, 40, 100, 120, 0)
@@ -113,9 +117,7 @@ def test_passes_of_small_floats_depend_on_their_types(oracle: Callable[[str], st
             text = text.replace(registers("vgpr", at, 8), registers("vgpr", at, widths[size]))
         timing = matrix_timing(row, {"cbsz": first, "blgp": second}, "gfx950")
         assert timing is not None
-        functions.append(
-            function(f"f{len(functions)}", [[text, "$vgpr90 = V_MOV_B32_e32 $vgpr1, implicit $exec"]])
-        )
+        functions.append(function(f"f{len(functions)}", [[text, "$vgpr90 = V_MOV_B32_e32 $vgpr1, implicit $exec"]]))
         wanted.append(states_to_vector(timing, "gfx950"))
     made = [states_inserted(code) for code in resolve(oracle("llc-22"), "gfx950", functions, 64)]
     assert made == wanted and len(wanted) == 4
