@@ -18,7 +18,7 @@ Facts from LLVM's hazard recognizer for the AMDGPU target (which processors have
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from loom.target.amdgpu.access import EXEC_UNITS, is_vector_unit, reads_and_writes, state_units, units_of
@@ -195,10 +195,18 @@ _EMPTY: _State = (frozenset(), frozenset(), frozenset(), frozenset())
 class HazardScan:
     """Finds hazards by a forward walk over the control-flow graph."""
 
-    def __init__(self, program: MachineProgram, generation: str, starts: Iterable[int] = (0,)) -> None:
-        """``starts``: blocks where control may begin, a kernel's first and those of functions."""
+    def __init__(
+        self,
+        program: MachineProgram,
+        generation: str,
+        starts: Iterable[int] = (0,),
+        successors: Sequence[Sequence[int]] | None = None,
+    ) -> None:
+        """``starts``: blocks where control may begin, a kernel's first and those of functions; ``successors``: for each
+        block those that control may reach next, by default what branches say."""
         self.program = program
         self.starts = tuple(starts)
+        self.successors = successors
         self.generation = generation
         self.trans = generation == "gfx11" and program.processor in _TRANS_PROCESSORS
         self.wave64 = generation == "gfx11" and program.wave_size == 64
@@ -231,7 +239,7 @@ class HazardScan:
         program = self.program
         if not self.active or not self._any_candidate():
             return [[None] * len(block.instructions) for block in program.blocks]
-        successors = successors_of(program)
+        successors = successors_of(program) if self.successors is None else self.successors
         entry: list[_State | None] = [None] * len(program.blocks)
         work = list(self.starts)
         for index in work:

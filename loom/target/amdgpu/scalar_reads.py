@@ -9,7 +9,7 @@ M0 and NULL are exempt. A call or return waits for everything, and behind it eve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from loom.target.amdgpu.access import SGPR, TTMP, reads_and_writes
@@ -61,8 +61,9 @@ def _after_wait(state: _State, fields: Iterable[str]) -> _State:
     return state
 
 
-def _step(state: _State, instruction: MachineInstruction) -> tuple[_State, tuple[str, ...]]:
-    """The state behind an instruction, and the fields that it has to wait for."""
+def _step(state: _State, instruction: MachineInstruction, stays: bool = False) -> tuple[_State, tuple[str, ...]]:
+    """The state behind an instruction, and the fields that it has to wait for; ``stays``: it jumps within the
+    function."""
     row = instruction.row
     kind = row.issue_class
     if row.mnemonic == "s_wait_alu":
@@ -71,7 +72,7 @@ def _step(state: _State, instruction: MachineInstruction) -> tuple[_State, tuple
         return _after_wait(state, [name for name, mask in fields if value & mask == 0]), ()
     if kind == "smem" or (row.memory is not None and row.memory.space == "buffer"):
         return _State(state.suspect), ()
-    if row.mnemonic in _CALLS:
+    if row.mnemonic in _CALLS and not stays:
         late = (("sa_sdst", state.scalar), ("va_vcc", state.vector & _VCC), ("va_sdst", state.vector & ~_VCC))
         return _State(_ALL), tuple(name for name, registers in late if registers)
     vector = kind in VECTOR_CLASSES
@@ -108,12 +109,22 @@ def _step(state: _State, instruction: MachineInstruction) -> tuple[_State, tuple
     return _State(suspect, scalar, pending), tuple(waits)
 
 
-def scalar_read_waits(program: MachineProgram, called: Iterable[int] = ()) -> list[list[tuple[str, ...]]]:
+def scalar_read_waits(
+    program: MachineProgram,
+    called: Iterable[int] = (),
+    successors: Sequence[Sequence[int]] | None = None,
+    jumps: Collection[int] = (),
+) -> list[list[tuple[str, ...]]]:
     """For every instruction the ``s_wait_alu`` fields that have to be zero in front of it.
 
-    ``called``: blocks besides the first where control may arrive by a call or return.
+    Args:
+        program: The code.
+        called: Blocks besides the first where control may arrive by a call or return.
+        successors: For each block those that control may reach next; by default what branches say.
+        jumps: Jumps through a register that stay within their function, by ``id``.
     """
-    successors = successors_of(program)
+    if successors is None:
+        successors = successors_of(program)
     entry: list[_State | None] = [None] * len(program.blocks)
     for index in called:
         entry[index] = _State(_ALL)
@@ -123,7 +134,7 @@ def scalar_read_waits(program: MachineProgram, called: Iterable[int] = ()) -> li
         index = work.pop()
         state = entry[index] or _State()
         for instruction in program.blocks[index].instructions:
-            state, _ = _step(state, instruction)
+            state, _ = _step(state, instruction, id(instruction) in jumps)
         for successor in successors[index]:
             known = entry[successor]
             merged = state if known is None else known | state
@@ -135,7 +146,7 @@ def scalar_read_waits(program: MachineProgram, called: Iterable[int] = ()) -> li
         state = start or _State()
         found: list[tuple[str, ...]] = []
         for instruction in block.instructions:
-            state, waits = _step(state, instruction)
+            state, waits = _step(state, instruction, id(instruction) in jumps)
             found.append(waits)
         result.append(found)
     return result

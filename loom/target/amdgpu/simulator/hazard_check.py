@@ -18,7 +18,7 @@ from loom.target.amdgpu.simulator.hazards_gfx9 import Gfx9Hazards
 from loom.target.amdgpu.simulator.hazards_rdna import forwards_partially, missing_waits, unguarded_messages
 from loom.target.amdgpu.simulator.jumps import target_of
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks
-from loom.target.amdgpu.tables import find_row
+from loom.target.amdgpu.waits import successors_of
 
 CERTAIN = frozenset(("valu_trans_use", "valu_partial_forwarding", "wmma"))
 """Hazards of the table's scan that are faults as they stand. For writes over lane masks the scan asks for a wait right
@@ -59,18 +59,26 @@ def hazard_faults(
     found = {number: StaticFault("missing_nop", what) for number, what in missing.items()}
     before = instructions_before(blocks, successors)
     labels = {code[first].pc: f"b{code[first].pc:x}" for first, _ in blocks}
-    branches = long_branches(code, entries)
     program = MachineProgram(
-        "kernel", processor_name, wave, [_block(code, first, last, labels, branches) for first, last in blocks]
+        "kernel", processor_name, wave, [_block(code, first, last, labels) for first, last in blocks]
     )
-    for number, hazard in enumerate(h for hazards in HazardScan(program, generation, starts).run() for h in hazards):
+    branches = long_branches(code, entries)
+    at = {code[first].pc: block for block, (first, _) in enumerate(blocks)}
+    following = successors_of(program)
+    for block, (_, last) in enumerate(blocks):
+        if branches.get(last - 1) in at:
+            following[block] = [at[branches[last - 1]]]
+    scan = HazardScan(program, generation, starts, following).run()
+    for number, hazard in enumerate(h for hazards in scan for h in hazards):
         if hazard is None or hazard.name not in CERTAIN:
             continue
         if hazard.name != "valu_partial_forwarding" or forwards_partially(code, number, before):
             found[number] = _missing(hazard.name, hazard.fix)
     if generation == "gfx12" and "valu_read_sgpr" not in unknown:
         called = [n for n, (first, _) in enumerate(blocks) if code[first].pc in tuple(entries)[1:]]
-        for number, fields in enumerate(f for block in scalar_read_waits(program, called) for f in block):
+        jumps = {id(code[number]) for number in branches}
+        waits = scalar_read_waits(program, called, following, jumps)
+        for number, fields in enumerate(f for one in waits for f in one):
             if fields:
                 found[number] = _missing("valu_read_sgpr", "+".join(fields))
     return found
@@ -80,24 +88,23 @@ def _missing(hazard: str, fix: str) -> StaticFault:
     return StaticFault("missing_nop", f"the hazard '{hazard}' needs {fix} in front of this instruction")
 
 
-def _block(
-    code: Sequence[MachineInstruction], first: int, last: int, labels: dict[int, str], branches: dict[int, int]
-) -> MachineBlock:
-    """A block for the scan, with labels for targets; long branches are what the compiler had when it looked."""
+def _block(code: Sequence[MachineInstruction], first: int, last: int, labels: dict[int, str]) -> MachineBlock:
     instructions = []
     for number in range(first, last):
         instruction = code[number]
-        row, form, operands = instruction.row, instruction.form, instruction.operands
-        target = branches.get(number, target_of(instruction))
+        target = target_of(instruction)
         if target is not None:
-            branch = BranchTarget(labels.get(target), target)
-            operands = tuple(branch if isinstance(o, BranchTarget) else o for o in operands)
-            if number in branches:
-                found = find_row(row.generation, "s_branch")
-                assert found is not None
-                row, form, operands = found, found.encodings[0].form, (branch,)
+            operands = tuple(
+                BranchTarget(labels.get(target), target) if isinstance(o, BranchTarget) else o
+                for o in instruction.operands
+            )
             instruction = MachineInstruction(
-                row, form, operands, instruction.modifiers, pc=instruction.pc, size=instruction.size
+                instruction.row,
+                instruction.form,
+                operands,
+                instruction.modifiers,
+                pc=instruction.pc,
+                size=instruction.size,
             )
         instructions.append(instruction)
     return MachineBlock(labels[code[first].pc], instructions)

@@ -102,6 +102,26 @@ def test_a_hazard_across_a_long_branch(asm: Assembler, write: str, read: str, ga
     assert outcome(f"  {gap}\n") == "completed"
 
 
+def test_scalar_registers_at_a_long_branch(asm: Assembler) -> None:
+    """On gfx12 the jump reads a register pair that a vector instruction may have read, and what it reaches may read another."""
+    wait = "  s_wait_alu 0xfffe\n"
+    jump = far("there").replace("s_waitcnt_depctr", "s_wait_alu")
+    assert jump.count(wait) == 2
+
+    def outcome(jump: str, gap: str, read: str = "s[20:21]") -> str:
+        last = read.rpartition(":")[2].strip("s[]")
+        body = f"  s_mov_b64 s[20:21], 0\n  v_mov_b32 v2, s{last}\n  s_nop 0\n"
+        body += f"  s_mov_b32 s4, 1\n  v_mov_b32 v1, s4\n  s_mov_b32 s4, 2\n{jump}there:\n{gap}  v_mov_b32 v2, s4\n  s_endpgm\n"
+        return kind(asm.run(body, INPUT, 1, processor="gfx1201")[0])
+
+    assert outcome(jump, "") == "completed"
+    head, _, tail = jump.rpartition(wait)
+    assert outcome(head + tail, wait) == "missing_nop" and outcome(head + tail, wait, "s22") == "completed"
+    # Without both waits only the one in front of the last read is left.
+    bare = jump.replace(wait, "").replace("-.+4", "-.").replace("-.+12", "-.+8")
+    assert outcome(bare, "", "s22") == "missing_nop" and outcome(bare, wait, "s22") == "completed"
+
+
 CALLS = """
   s_getpc_b64 s[8:9]
   s_add_u32 s8, s8, first-.
