@@ -31,6 +31,10 @@ def test_results_of_every_shape(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_refused_before_the_run(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("a device was opened")
+
+    monkeypatch.setattr("loom.device.registry.open_device", opened)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_bytes(b"old")
     for output in ("", "file"):
