@@ -28,7 +28,7 @@ from loom.target.amdgpu.machine import MachineInstruction, Register
 from loom.target.amdgpu.simulator.flow import CALLS, block_successors, return_successors, starting_blocks
 from loom.target.amdgpu.simulator.jumps import RETURN_ADDRESS
 from loom.target.amdgpu.simulator.translate import StaticFault
-from loom.target.amdgpu.waits import counters_raised, waits_performed
+from loom.target.amdgpu.waits import MODELS, counters_raised, waits_performed
 
 #: (number of the producing instruction, counter) → later ordered operations; -1 marks one that finishes in any order.
 _Pending = dict[tuple[int, str], int]
@@ -288,9 +288,12 @@ class StaticChecker:
 
     def _ordered(self, earlier: int, later: int, counter: str) -> bool:
         """Whether what an earlier access returns on a counter comes before anything that the later one returns: the
-        later result wins then. A flat access may return from either memory, in the order of each."""
+        later result wins then. A flat access may return from either memory, in the order of each; results from memory
+        are written in order only where the target says so."""
         kind = dict(self._queues[earlier])[counter]
-        return kind not in _UNORDERED and {(counter, kind)} == set(self._queues[later])
+        if kind in _UNORDERED or (kind != "lds" and "vmem" not in MODELS[self.generation].ordered_results):
+            return False
+        return {(counter, kind)} == set(self._queues[later])
 
     def _check_acquire(self, number: int, operations: _Pending) -> None:
         """Caches are invalidated when the load or atomic that acquires is done.

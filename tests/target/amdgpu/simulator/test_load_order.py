@@ -24,7 +24,8 @@ LOADS = {
     "bpermute": "DS_BPERMUTE_B32 $vgpr12, $vgpr13, 0, implicit $exec",
 }  # fmt: skip
 QUEUES = {"global": "vector memory", "scratch": "vector memory", "returning atomic": "vector memory", "lds": "LDS", "bpermute": "LDS"}
-"""Where results come back in order. A flat load may come back from either memory, so it is in order with nothing behind it."""
+"""Where results come back in order, on gfx12 from the LDS alone (LLVM's feature ``vmem-write-vgpr-in-order``). A flat load may come
+back from either memory, so it is in order with nothing behind it."""
 
 
 @pytest.mark.parametrize(("processor", "generation"), [("gfx1100", "gfx11"), ("gfx1201", "gfx12")])
@@ -43,7 +44,7 @@ def test_a_load_over_a_load(oracle: Callable[[str], str], processor: str, genera
         without = [i for n, i in enumerate(code) if n not in between]
         found = bool(StaticChecker(without, split_blocks(without, ()), generation).run())
         a, b = (QUEUES.get(name) for name in pair)
-        assert found == (a is None or a != b), pair
+        assert found == (a is None or a != b or (processor == "gfx1201" and a != "LDS")), pair
         assert between or not found, pair
 
 
