@@ -10,7 +10,9 @@ from loom.low.interface import ScheduleLimits
 MEMORY_WINDOW = 48
 """Memory accesses of one space that are compared one by one; older ones are summed up by an edge to all of them."""
 
-_GLOBAL_SPACES = frozenset(("global", "flat"))
+STATE_WINDOW = 48
+"""Readers of machine state that each write which nobody reads gets an edge from; where there are more, only the first
+such write does, and the others follow it."""
 
 
 def may_overlap(a: Instruction, b: Instruction) -> bool:
@@ -120,9 +122,13 @@ class DependenceGraph:
                     state_live_writer[state] = True
                 else:
                     # A write nobody reads must only stay out of the range between a live write and its readers.
-                    for reader in state_readers.get(state, ()):
+                    readers = state_readers.get(state, [])
+                    for reader in readers:
                         if reader != i:
                             edge(reader, i, 0)
+                    if len(readers) > STATE_WINDOW:
+                        # What follows waits for this one instead of for all of them.
+                        state_readers[state] = [i]
                     writer = state_writer.get(state, -1)
                     if writer >= 0:
                         edge(writer, i, 0)

@@ -385,3 +385,31 @@ def test_effort_of_a_crowded_schedule_grows_with_its_length(monkeypatch: pytest.
     small, large = comparisons(200), comparisons(400)
     assert small >= 200, "every step compares something"
     assert large <= 2.2 * small
+
+
+@pytest.mark.parametrize("count", [20, 400])
+def test_writes_that_nobody_reads_stay_behind_all_readers_with_few_edges(count: int) -> None:
+    """One write of a flag, ``count`` readers of it, then ``count`` writes that nobody reads, and one that is read."""
+    s = Straight()
+    a = s.op("a")
+    writes, reads = Traits(state_defs=("flag",)), Traits(state_uses=("flag",))
+    s.op("set", a, traits=writes)
+    readers = [s.op(f"read{i}", a, traits=reads) for i in range(count)]
+    s.effect("keep", *readers)
+    for i in range(count):
+        s.op(f"dead{i}", a, traits=writes)
+    s.op("set again", a, traits=writes)
+    s.op("read again", a, traits=reads)
+    run = s.block.instructions[1:]
+    names = [str(i.payload) for i in run]
+    graph = DependenceGraph(run)
+    assert sum(map(len, graph.successors)) <= 50 * 2 * count + 10
+    reached: list[set[int]] = [set() for _ in run]
+    for i in range(len(run) - 1, -1, -1):
+        for j, _ in graph.successors[i]:
+            reached[i] |= {j} | reached[j]
+    dead = {i for i, name in enumerate(names) if name.startswith("dead")}
+    for i, name in enumerate(names):
+        if name.startswith("read") and name != "read again":
+            assert dead <= reached[i], name
+    assert all(names.index("set again") in reached[i] for i in dead)

@@ -28,11 +28,72 @@ MAXIMUM_GROUP = 64
 
 @dataclass(slots=True)
 class _Group:
-    """Accesses of one base: (position in the block, byte offset, instruction)."""
+    """Accesses of one base: (position in the block, byte offset, instruction); ``number`` counts the groups."""
 
     space: str
     store: bool
+    number: int
     members: list[tuple[int, int, Instruction]] = field(default_factory=list)
+
+
+class _OpenGroups:
+    """The groups that accesses may still join, found by key, and by what an access may overlap."""
+
+    def __init__(self) -> None:
+        self._made = 0
+        self._by_key: dict[Any, _Group] = {}
+        #: By kind of access, space and class of memory the groups by key. All in one place, but those of its own base,
+        #: conflict with an access of that class, and are closed then: looking at them costs no more than making them.
+        self._places: dict[tuple[bool, str | None, Any], dict[Any, _Group]] = {}
+
+    def get(self, key: Any) -> _Group | None:
+        """The group of a key."""
+        return self._by_key.get(key)
+
+    def open(self, key: Any, first: Instruction) -> _Group:
+        """A new group for a key."""
+        group = self._by_key[key] = _Group(key[0], key[1], self._made)
+        self._made += 1
+        self._places.setdefault((key[1], first.traits.memory_space, key[3]), {})[key] = group
+        return group
+
+    def close(self, key: Any) -> _Group:
+        """Take the group of a key out."""
+        group = self._by_key.pop(key)
+        del self._places[key[1], group.members[0][2].traits.memory_space, key[3]][key]
+        return group
+
+    def close_all(self) -> list[_Group]:
+        """Take all groups out, the oldest first."""
+        groups = list(self._by_key.values())
+        self._by_key.clear()
+        self._places.clear()
+        return groups
+
+    def conflicting(self, key: Any, instruction: Instruction) -> list[Any]:
+        """Keys of the groups whose accesses may not move across an instruction, the oldest first."""
+        found: list[tuple[int, Any]] = []
+        mine = instruction.traits.memory_space
+        memory = instruction.address[3] if instruction.address is not None else None
+        for (store, space, other), groups in self._places.items():
+            if not store and not instruction.traits.writes_memory:
+                continue
+            if space != mine and "flat" not in (space, mine):
+                continue
+            if memory is not None and other is not None and memory != other:
+                continue
+            found.extend((g.number, k) for k, g in groups.items() if _conflicts(g, instruction, k == key))
+        return [k for _, k in sorted(found, key=lambda entry: entry[0])]
+
+
+def _conflicts(group: _Group, instruction: Instruction, same_key: bool) -> bool:
+    """Whether a group's accesses may not move across ``instruction``."""
+    if not group.store and not instruction.traits.writes_memory:
+        return False
+    if same_key and group.store:
+        assert instruction.address is not None
+        return any(offset == instruction.address[1] for _, offset, _ in group.members)
+    return any(may_overlap(member, instruction) for _, _, member in group.members)
 
 
 class MemoryMerger:
@@ -75,7 +136,7 @@ class MemoryMerger:
     # Groups
 
     def _block(self, block: CodeBlock) -> None:
-        groups: dict[Any, _Group] = {}
+        groups = _OpenGroups()
         drop: set[int] = set()
         place: dict[int, list[Instruction]] = {}
         for position, instruction in enumerate(block.instructions):
@@ -91,15 +152,15 @@ class MemoryMerger:
             if traits.memory_space is None:
                 continue
             key = self._key(instruction)
-            for other_key in [k for k, g in groups.items() if self._conflicts(g, instruction, k == key)]:
-                self._finish(groups.pop(other_key), drop, place)
+            for other_key in groups.conflicting(key, instruction):
+                self._finish(groups.close(other_key), drop, place)
             if key is not None:
                 group = groups.get(key)
                 if group is not None and len(group.members) >= MAXIMUM_GROUP:
-                    self._finish(groups.pop(key), drop, place)
+                    self._finish(groups.close(key), drop, place)
                     group = None
                 if group is None:
-                    group = groups[key] = _Group(key[0], key[1])
+                    group = groups.open(key, instruction)
                 assert instruction.address is not None
                 group.members.append((position, instruction.address[1], instruction))
         self._close(groups, drop, place)
@@ -127,20 +188,9 @@ class MemoryMerger:
         others = tuple(sorted((k, v) for k, v in payload.modifiers.items() if k != "offset"))
         return space, store, instruction.address[0], instruction.address[3], others, instruction.phase
 
-    @staticmethod
-    def _conflicts(group: _Group, instruction: Instruction, same_key: bool) -> bool:
-        """Whether a group's accesses may not move across ``instruction``."""
-        if not group.store and not instruction.traits.writes_memory:
-            return False
-        if same_key and group.store:
-            assert instruction.address is not None
-            return any(offset == instruction.address[1] for _, offset, _ in group.members)
-        return any(may_overlap(member, instruction) for _, _, member in group.members)
-
-    def _close(self, groups: dict[Any, _Group], drop: set[int], place: dict[int, list[Instruction]]) -> None:
-        for group in groups.values():
+    def _close(self, groups: _OpenGroups, drop: set[int], place: dict[int, list[Instruction]]) -> None:
+        for group in groups.close_all():
             self._finish(group, drop, place)
-        groups.clear()
 
     # Merging
 

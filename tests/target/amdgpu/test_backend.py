@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import loom
+import loom.target.amdgpu.merge_memory as merge_memory
 from loom.diagnostics import LoomError
 from loom.low.code import OP, Instruction
 from loom.target.amdgpu.assembler import parse_instruction
@@ -484,6 +485,38 @@ def test_spilled_scalars_come_back() -> None:
     for word in words:
         folded ^= word
     assert on_simulator(text, words, [])[:32] == [folded ^ lane for lane in range(32)]
+
+
+def test_effort_of_merging_grows_with_the_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice the bases, all open at once: twice the accesses that are compared, not four times."""
+
+    def compared(bases: int) -> int:
+        body = [HEAD]
+        for n in range(bases):
+            body += [
+                f"  %a{n} = low.op<amdgpu.v_add_nc_u32>(%id) {{src0 = literal, literal = {4096 * n + 256}}} : ({V}) -> {V}",
+                f'  %l{n} = low.op<amdgpu.global_load_b32>(%a{n}, %src) {{alias = "a"}} : ({V}, reg<amdgpu.sgpr x2>) -> {V}',
+                f'  %m{n} = low.op<amdgpu.global_load_b32>(%a{n}, %src) {{offset = 4, alias = "a"}} : ({V}, reg<amdgpu.sgpr x2>) -> {V}',
+                f'  low.op<amdgpu.global_store_b32>(%a{n}, %l{n}, %src) {{alias = "b"}} : ({V}, {V}, reg<amdgpu.sgpr x2>)',
+                f'  low.op<amdgpu.global_store_b32>(%a{n}, %m{n}, %src) {{alias = "c"}} : ({V}, {V}, reg<amdgpu.sgpr x2>)',
+            ]
+        calls = 0
+        overlap = merge_memory.may_overlap
+
+        def counted(a: Instruction, b: Instruction) -> bool:
+            nonlocal calls
+            calls += 1
+            return overlap(a, b)
+
+        monkeypatch.setattr(merge_memory, "may_overlap", counted)
+        names = [i.row.mnemonic for i in backend(kernel("\n".join(body))).program.instructions()]
+        monkeypatch.undo()
+        assert names.count("global_load_b64") == bases, "every pair of loads is merged"
+        return calls
+
+    small, large = compared(40), compared(80)
+    assert small > 0
+    assert large <= 2.2 * small
 
 
 def test_vectors_and_scalars_that_spill_at_once_come_back() -> None:
