@@ -67,7 +67,8 @@ def _declare_packed() -> None:
         "v_pk_maximum3_f16", "v2f16 = v2f16 v2f16 v2f16",
         _each(lambda c, a, b, d: maximum_ieee(c, maximum_ieee(c, a, b), d)),
     )  # fmt: skip
-    define("v_pk_mov_b32", "v2f32 = v2f32 v2f32", lambda c, a, b: (a[0], b[1]))
+    # ``op_sel`` picks a half of each source; ``op_sel_hi`` means nothing here.
+    define("v_pk_mov_b32", "v2f32 = v2f32 v2f32", lambda c, a, b: (a[0], b[0]))
     define("v_pk_fmac_f16", "v2f16 = v2f16 v2f16 v2f16", _each(lambda c, d, a, b: ffma(c, a, b, d)))
     ACCUMULATING.add("v_pk_fmac_f16")
     for signed, kind in ((True, "i"), (False, "u")):

@@ -550,7 +550,7 @@ def test_packed_singles(name: str) -> None:
             for lane in range(32):
                 both = lows[lane], highs[lane]
                 first, second = ([both[chosen >> i & 1][i] for i in range(count)] for chosen in (op_sel, op_sel_hi))
-                values = (PACKED[name]("f32")(*v) for v in (first, second)) if name != "mov" else (first[0], second[1])
+                values = (PACKED[name]("f32")(*v) for v in (first, second)) if name != "mov" else first
                 want = list(values)
                 assert [int(found[0][lane]), int(found[1][lane])] == want
 
