@@ -238,11 +238,11 @@ def excused(code: Sequence[MachineInstruction], number: int, generation: str) ->
     ahead = _reached(number, before)
     alone = not any(code[n].row.mnemonic.startswith("s_barrier") for n in ahead)
     limits = MODELS[generation].maximum
-    names = {c for c, v in waits_performed(code[number], generation).items() if v < limits.get(c, 0)}
-    # Each counter with how many of the latest accesses may still be under way, once a wait has said so.
-    start: frozenset[tuple[str, int | None]] = frozenset((c, None) for c in names)
+    covered = {c: v for c, v in waits_performed(code[number], generation).items() if v < limits.get(c, 0)}
+    # Each counter with how many of the latest accesses this wait leaves under way, and how many a wait in between has left.
+    start: frozenset[tuple[str, int, int | None]] = frozenset((c, v, None) for c, v in covered.items())
     work = [(n, start) for n in before[number]]
-    seen: set[tuple[int, frozenset[tuple[str, int | None]]]] = set()
+    seen: set[tuple[int, frozenset[tuple[str, int, int | None]]]] = set()
     while work:
         n, wanted = work.pop()
         if (n, wanted) in seen:
@@ -250,19 +250,28 @@ def excused(code: Sequence[MachineInstruction], number: int, generation: str) ->
         seen.add((n, wanted))
         instruction = code[n]
         done = waits_performed(instruction, generation)
-        left = {c: _fewer(k, done.get(c)) for c, k in wanted if done.get(c) != 0}
         ordered = _in_order(instruction, generation)
-        raised = frozenset(c for c in counters_raised(instruction) if c in left and not (ordered and left[c] == 0))
-        for c in counters_raised(instruction):
-            if ordered and left.get(c):
-                left[c] -= 1  # type: ignore[operator]
+        raises = counters_raised(instruction)
+        left: set[tuple[str, int, int | None]] = set()
+        raised: set[str] = set()
+        for counter, leaves, rest in wanted:
+            if done.get(counter) == 0:
+                continue
+            rest = _fewer(rest, done.get(counter))
+            if counter in raises and ordered:
+                if not leaves and rest != 0:
+                    raised.add(counter)
+                leaves, rest = max(0, leaves - 1), rest - 1 if rest else rest
+            elif counter in raises and not covered[counter]:
+                raised.add(counter)
+            left.add((counter, leaves, rest))
         memory = instruction.row.memory
         stores = memory is not None and memory.kind in ("store", "atomic", "cache")
         own = memory is not None and (alone or memory.space == "scratch")
-        if raised and not (stores and own) and not _covered_later(code, number, instruction, raised, generation):
+        if raised and not (stores and own) and not _covered_later(code, number, instruction, frozenset(raised), generation):
             return False
         if left:
-            work += [(p, frozenset(left.items())) for p in before[n]]
+            work += [(p, frozenset(left)) for p in before[n]]
     return True
 
 

@@ -1,8 +1,8 @@
 """Why a wait for a hazard guards nothing although a compiler put it in: arguments over the paths of the code, made without the checks.
 
 LLVM puts a wait behind every write of a register that was a lane mask, whatever reads it; it looks for a transcendental result
-around a loop before it has put the waits of that loop in; and it takes every trap register for ``s0`` (see
-``test_scalar_hazards.py``, which asks LLVM for all three).
+around a loop before it has put the waits of that loop in; it takes every trap register for ``s0``; and it waits at a call for the
+return address that the call before has written (see ``test_scalar_hazards.py``, which asks LLVM for all four).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ FIELDS = {"va_vdst": 0xF000, "va_sdst": 0x0E00, "va_vcc": 0x0002, "sa_sdst": 0x0
 MASK_READERS = ("v_cndmask", "v_add_co_ci", "v_sub_co_ci", "v_subrev_co_ci", "v_div_fmas")
 """Instructions whose lane mask LLVM's rule is about."""
 _VCC = (SGPR + 106, SGPR + 107)
+_CALLS = ("s_swappc_b64", "s_setpc_b64", "s_call_b64")
 Edges = tuple[list[list[int]], list[list[int]]]
 
 
@@ -131,6 +132,27 @@ def waited_before(code: Sequence[MachineInstruction], number: int, paths: Edges)
     return True
 
 
+def return_address_only(code: Sequence[MachineInstruction], number: int, paths: Edges) -> bool:
+    """Whether a call or return follows a wait for scalar results, and on every path to it nothing has written a scalar register since
+    the last call, whose return address the function that it called has read."""
+    if not code[number + 1].row.mnemonic.startswith(_CALLS) or fields_of(code[number]) != {"sa_sdst"}:
+        return False
+    work = list(paths[0][number])
+    seen = set(work)
+    while work:
+        n = work.pop()
+        if code[n].row.mnemonic.startswith(_CALLS):
+            continue
+        writes = reads_and_writes(code[n])[1]
+        scalars = any(SGPR <= unit < SGPR + 108 for unit in writes)
+        if not paths[0][n] or (scalars and code[n].row.issue_class in SCALAR_CLASSES):
+            return False
+        fresh = set(paths[0][n]) - seen
+        seen |= fresh
+        work += fresh
+    return True
+
+
 def with_trap_registers_as_s0(code: Sequence[MachineInstruction]) -> list[MachineInstruction] | None:
     """The code with every trap register that a vector instruction reads replaced by ``s0``; None where none does."""
     changed = [
@@ -157,7 +179,9 @@ def needless(
     paths = edges(code)
     if code[number].row.mnemonic == "s_wait_alu":
         taken = with_trap_registers_as_s0(code)
-        return "a trap register taken for s0" if taken is not None and missed(taken) else None
+        if taken is not None and missed(taken):
+            return "a trap register taken for s0"
+        return "a call's return address" if return_address_only(code, number, paths) else None
     if fields_of(code[number]) == {"va_vdst"}:
         return "waited for already" if waited_before(code, number, paths) else None
     if "va_vdst" not in fields_of(code[number]) and unread_masks(code, number, paths):

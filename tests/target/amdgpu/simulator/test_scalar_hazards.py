@@ -16,7 +16,7 @@ from loom.target.amdgpu.simulator.hazard_check import hazard_faults
 from tests.target.amdgpu.simulator.asm import Assembler
 from tests.target.amdgpu.simulator.mir import function, registers, resolve
 from tests.target.amdgpu.simulator.native_suite import CASES, NATIVE, run
-from tests.target.amdgpu.simulator.needless import edges, unread_masks
+from tests.target.amdgpu.simulator.needless import edges, return_address_only, unread_masks
 
 INPUT = np.arange(256, dtype=np.uint32)
 _EXEC = "implicit $exec"
@@ -254,6 +254,28 @@ def test_llvm_takes_trap_registers_for_s0(oracle: Callable[[str], str], source: 
 
     assert [waits(source, f"$sgpr{n}") for n in range(3)] == [1, 1, 0]
     assert [waits("$sgpr4", f"$sgpr{n}") for n in (0, 1, 2, 4, 5)] == [0, 0, 0, 1, 1]
+
+
+def test_llvm_waits_at_a_call_for_the_return_address_of_the_last(oracle: Callable[[str], str]) -> None:
+    """The function that was called has read it: the wait in front of the next call guards nothing, which the checks agree with. Where
+    anything else has been written the wait guards that."""
+    call = "$sgpr30_sgpr31 = S_SWAPPC_B64 $sgpr4_sgpr5"
+    use = f"$vgpr0 = V_MOV_B32_e32 $vgpr1, {_EXEC}"
+
+    def code(*lines: str) -> list[MachineInstruction]:
+        return resolve(oracle("llc-22"), "gfx1201", [function("f0", [list(lines)])], 32, "amdgpu-wait-sgpr-hazards")[0]
+
+    def waits(found: list[MachineInstruction]) -> list[int]:
+        return [n for n, i in enumerate(found) if i.row.mnemonic == "s_wait_alu"]
+
+    assert waits(code(use, call)) == []
+    for between in ((), ("$sgpr9 = S_MOV_B32 1",)):
+        found = code(call, use, *between, call)
+        (number,) = waits(found)
+        assert return_address_only(found, number, edges(found)) != bool(between)
+        nothing = MachineInstruction(found[number].row, None, (Immediate(0xFFFF),), {}, pc=found[number].pc, size=4)
+        changed = [*found[:number], nothing, *found[number + 1 :]]
+        assert bool(hazard_faults(changed, (found[0].pc,), "gfx1201", 32)) == bool(between)
 
 
 def random_vectors(name: str, rng: random.Random, wave: int, loop: bool) -> str:
