@@ -66,7 +66,8 @@ def jump_targets(code: Sequence[MachineInstruction]) -> dict[int, int]:
     """For each ``s_setpc_b64`` whose target the code shows, by number of the instruction, that byte offset."""
     found: dict[int, int] = {}
     for number, instruction in enumerate(code):
-        if instruction.row.mnemonic == "s_setpc_b64" and instruction.operands[-1] != RETURN_ADDRESS:
+        if instruction.row.mnemonic == "s_setpc_b64":
+            # Also through the register of the return address: a far branch takes any that is free.
             target = register_target(code, number)
             if target is not None:
                 found[number] = target

@@ -26,7 +26,7 @@ from loom.target.amdgpu.access import AGPR, SGPR, TTMP, atomic_returns, units_of
 from loom.target.amdgpu.halves import halved_registers, units_by_halves, whole_register
 from loom.target.amdgpu.machine import MachineInstruction, Register
 from loom.target.amdgpu.simulator.flow import CALLS, block_successors, return_successors, starting_blocks
-from loom.target.amdgpu.simulator.jumps import RETURN_ADDRESS
+from loom.target.amdgpu.simulator.jumps import RETURN_ADDRESS, register_target
 from loom.target.amdgpu.simulator.translate import StaticFault
 from loom.target.amdgpu.waits import MODELS, counters_raised, waits_performed
 
@@ -244,7 +244,8 @@ class StaticChecker:
         if number in self.faults:
             return
         reads, writes = self._reads[number], self._writes[number]
-        returns = instruction.row.mnemonic == "s_setpc_b64" and instruction.operands[0] == RETURN_ADDRESS
+        jumps = instruction.row.mnemonic == "s_setpc_b64" and register_target(self.code, number) is None
+        returns = jumps and instruction.operands[0] == RETURN_ADDRESS
         for (producer, counter), _ in operations.items():
             if counter in ("vscnt", "storecnt", "expcnt"):
                 continue

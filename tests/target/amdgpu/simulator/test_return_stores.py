@@ -63,3 +63,30 @@ def test_a_barrier_behind_a_call_publishes_what_the_callee_stored(
     assert (found is not None) == faults, outcome
     if found is not None:
         assert found.kind == "uncovered_store" and "LDS" in found.message
+
+
+def test_a_far_branch_may_use_the_register_of_the_return_address(oracle: Callable[[str], str]) -> None:
+    """Loads may be under way at a branch, and what they write is not forgotten at its target."""
+    body = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  v_lshlrev_b32 v1, 2, v0
+  s_waitcnt lgkmcnt(0)
+  global_load_dword v2, v1, s[4:5]
+  s_getpc_b64 s[30:31]
+  s_add_u32 s30, s30, far-.
+  s_addc_u32 s31, s31, 0
+  s_setpc_b64 s[30:31]
+  s_endpgm
+far:
+{wait}  global_store_dword v1, v2, s[6:7]
+  s_endpgm
+"""
+    data = np.arange(64, dtype=np.uint32)
+    for wait in ("", "  s_waitcnt vmcnt(0)\n"):
+        outcome, result = Assembler(oracle).run(body.format(wait=wait), data, 64, processor="gfx942", wave=64)
+        if wait:
+            assert not isinstance(outcome, Faulted), outcome
+            np.testing.assert_array_equal(result, data)
+        else:
+            assert isinstance(outcome, Faulted) and outcome.fault.instruction is not None
+            assert outcome.fault.instruction.startswith("global_store_dword"), outcome
