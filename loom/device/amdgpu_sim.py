@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from loom.device.code_object import read_kernels
@@ -24,7 +24,7 @@ from loom.device.protocol import (
 from loom.diagnostics import error
 
 SANITIZERS = ("race",)
-
+OPTIONS = frozenset(("threads", "budget", "sanitizers"))
 
 #: Code objects that a device keeps. Host code of a kernel takes a dozen memory mappings, of which Linux grants a
 #: process 65,530 by default.
@@ -35,6 +35,8 @@ class SimulatorDevice:
     """Runs AMDGPU code objects on the host, functionally; it never yields a time."""
 
     name = "amdgpu-sim"
+    progress: Callable[[int, int], None] | None = None
+    """Called a few times a second during a launch with the workgroups that have begun and all; an exception ends it."""
 
     def __init__(self, threads: int | None = None, budget: int | None = None, sanitizers: Iterable[str] = ()) -> None:
         from loom.target.amdgpu.simulator.memory import Arena
@@ -95,7 +97,7 @@ class SimulatorDevice:
 
     def write(self, buffer: DeviceBuffer, data: bytes | bytearray | memoryview, offset: int = 0) -> None:
         """Copy bytes to the device."""
-        raw = bytes(data)
+        raw = memoryview(data).tobytes()
         ctypes.memmove(self._range(buffer, offset, len(raw)), raw, len(raw))
 
     def free(self, buffer: DeviceBuffer) -> None:
@@ -124,9 +126,15 @@ class SimulatorDevice:
             )
         groups, size = _three(workgroups, "workgroup counts"), _three(workgroup_size, "workgroup size")
         _check_launch(info, groups, size, dynamic_lds, executable.handle.object.processor.lds_bytes)
+        explicit = max((a.offset + a.size for a in info.arguments if not a.kind.startswith("hidden_")), default=0)
+        if len(kernarg) < explicit:
+            raise error(
+                f"{len(kernarg)} bytes of kernel arguments; kernel '{kernel}' takes {explicit}", "DEVICE/018",
+                hint="hidden arguments need not be given",
+            )  # fmt: skip
         fault, counts = executable.handle.launch(
             kernel, groups, size, kernarg, info.arguments, info.kernarg_size, dynamic_lds, self.threads, self.budget,
-            "race" in self.sanitizers,
+            "race" in self.sanitizers, self.progress,
         )  # fmt: skip
         counted = ExecutionCounts(
             counts.instructions, counts.useful, counts.waves, counts.by_class, counts.by_mnemonic, counts.bytes_read,
@@ -162,7 +170,7 @@ class SimulatorDevice:
 def _three(values: Sequence[int], what: str) -> tuple[int, int, int]:
     if not 1 <= len(values) <= 3 or any(v < 1 for v in values):
         raise error(f"{what} {tuple(values)}", "DEVICE/015", hint="one to three positive numbers: X[,Y[,Z]]")
-    x, y, z = [*values, 1, 1][:3]
+    x, y, z = [*(int(v) for v in values), 1, 1][:3]
     return x, y, z
 
 
@@ -177,12 +185,28 @@ def _check_launch(
         raise error(
             f"kernel '{info.name}' needs workgroups of {info.required_workgroup_size}, not {size}", "DEVICE/015"
         )
+    # The dispatch packet holds the work items along each axis as 32 bits.
+    for axis, count, items in zip("xyz", groups, size, strict=True):
+        if count * items >= 1 << 32:
+            raise error(
+                f"{count} workgroups of {items} work items along {axis}; a grid has less than 2**32 work items a side",
+                "DEVICE/015",
+            )
     if groups[0] * groups[1] * groups[2] >= 1 << 32:
-        raise error("more than 2**32 workgroups", "DEVICE/015")
+        raise error(f"{groups[0] * groups[1] * groups[2]} workgroups; a grid has less than 2**32", "DEVICE/015")
     if dynamic_lds < 0 or info.static_lds + dynamic_lds > lds:
         raise error(f"{info.static_lds + dynamic_lds} bytes of LDS; a workgroup has at most {lds}", "DEVICE/015")
 
 
 def open_simulator(**options: Any) -> SimulatorDevice:
-    """Open the simulator. Options: ``threads``, ``budget`` (instructions a wave), ``sanitizers`` (names)."""
-    return SimulatorDevice(options.get("threads"), options.get("budget"), options.get("sanitizers", ()))
+    """Open the simulator. Options: ``threads``, ``budget`` (instructions a wave), ``sanitizers`` (names).
+
+    Raises:
+        LoomError: ``DEVICE/003`` for a value that an option cannot have, or an option that there is not.
+    """
+    unknown = sorted(options.keys() - OPTIONS)
+    if unknown:
+        raise error(
+            f"the simulator has no option '{unknown[0]}'", "DEVICE/003", hint=f"known: {', '.join(sorted(OPTIONS))}"
+        )
+    return SimulatorDevice(**options)

@@ -6,10 +6,10 @@ Source: LLVM's AMDGPU usage guide, "Code Object Metadata".
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import Any, TypeVar
 
 from loom.device.protocol import KernelArgument, KernelInfo
-from loom.diagnostics import error
+from loom.diagnostics import LoomError, error
 
 _METADATA_NOTE = 32  # NT_AMDGPU_METADATA
 
@@ -36,7 +36,7 @@ def read_metadata(code_object: bytes) -> dict[str, Any]:
         if found is not None:
             try:
                 value = msgpack.unpackb(found, strict_map_key=False)
-            except (ValueError, msgpack.exceptions.UnpackException) as problem:
+            except (ValueError, TypeError, msgpack.exceptions.UnpackException) as problem:
                 raise error(f"the code object's metadata is damaged: {problem}", "DEVICE/021") from None
             if isinstance(value, dict):
                 return value
@@ -58,23 +58,70 @@ def _find_note(data: bytes) -> bytes | None:
 
 
 def read_kernels(code_object: bytes) -> dict[str, KernelInfo]:
-    """Every kernel by name. Raises what :func:`read_metadata` raises."""
+    """Every kernel by name. Raises what :func:`read_metadata` raises, ``DEVICE/021`` for fields that are not as the
+    guide says, too."""
     kernels = {}
-    for entry in read_metadata(code_object).get("amdhsa.kernels", []):
-        name = str(entry[".name"])
-        arguments = tuple(
-            KernelArgument(int(a[".offset"]), int(a[".size"]), str(a[".value_kind"]), str(a.get(".name", "")))
-            for a in entry.get(".args", [])
-        )
-        required = entry.get(".reqd_workgroup_size")
+    for entry in _list(read_metadata(code_object), "amdhsa.kernels", "the code object"):
+        name = _field(entry, ".name", str, "a kernel")
+        where = f"kernel '{name}'"
+        required = [
+            _number(size, ".reqd_workgroup_size", where) for size in _list(entry, ".reqd_workgroup_size", where)
+        ]
+        if len(required) not in (0, 3):
+            raise _wrong(f"{where}: .reqd_workgroup_size has {len(required)} numbers, not three")
         kernels[name] = KernelInfo(
             name,
-            arguments,
-            int(entry.get(".kernarg_segment_size", 0)),
-            int(entry.get(".wavefront_size", 64)),
-            int(entry.get(".group_segment_fixed_size", 0)),
-            int(entry.get(".private_segment_fixed_size", 0)),
-            (int(required[0]), int(required[1]), int(required[2])) if required else None,
-            int(entry.get(".max_flat_workgroup_size", 1024)),
+            tuple(_argument(a, f"argument {n} of {where}") for n, a in enumerate(_list(entry, ".args", where))),
+            _field(entry, ".kernarg_segment_size", int, where, 0),
+            _field(entry, ".wavefront_size", int, where, 64),
+            _field(entry, ".group_segment_fixed_size", int, where, 0),
+            _field(entry, ".private_segment_fixed_size", int, where, 0),
+            (required[0], required[1], required[2]) if required else None,
+            _field(entry, ".max_flat_workgroup_size", int, where, 1024),
         )
     return kernels
+
+
+def _argument(entry: Any, where: str) -> KernelArgument:
+    return KernelArgument(
+        _field(entry, ".offset", int, where),
+        _field(entry, ".size", int, where),
+        _field(entry, ".value_kind", str, where),
+        _field(entry, ".name", str, where, ""),
+    )
+
+
+def _wrong(what: str) -> LoomError:
+    return error(
+        f"the code object's metadata is wrong: {what}",
+        "DEVICE/021",
+        hint="see LLVM's AMDGPU usage guide, code object metadata",
+    )
+
+
+def _list(entry: Any, key: str, where: str) -> list[Any]:
+    found = entry.get(key, []) if isinstance(entry, dict) else None
+    if not isinstance(found, list):
+        raise _wrong(f"{where}: {key} is no list")
+    return found
+
+
+def _number(value: Any, key: str, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise _wrong(f"{where}: {key} is {value!r}, not a number")
+    return value
+
+
+_Value = TypeVar("_Value", int, str)
+
+
+def _field(entry: Any, key: str, kind: type[_Value], where: str, default: _Value | None = None) -> _Value:
+    """A field of a map; without ``default`` it has to be there."""
+    value = entry.get(key, default) if isinstance(entry, dict) else None
+    if value is None:
+        raise _wrong(f"{where} has no {key}")
+    if kind is int:
+        return kind(_number(value, key, where))
+    if not isinstance(value, str):
+        raise _wrong(f"{where}: {key} is {value!r}, not a string")
+    return kind(value)

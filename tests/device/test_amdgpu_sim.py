@@ -7,6 +7,8 @@ import os
 import struct
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,10 @@ import pytest
 from loom.device.amdgpu_sim import SimulatorDevice
 from loom.device.code_object import read_kernels
 from loom.device.protocol import Completed, Outcome
+from loom.device.registry import open_device
 from loom.diagnostics import LoomError
+from loom.target.amdgpu.simulator import launch
+from tests.target.amdgpu.simulator.asm import Assembler
 
 NATIVE = Path(__file__).resolve().parents[1] / "native"
 SAXPY = (NATIVE / "asm/gfx1100/saxpy_asm.hsaco").read_bytes()
@@ -197,3 +202,96 @@ def test_old_code_objects_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run(held) == wanted
     assert device.load(SAXPY) is not held
     assert device.load(SAXPY) is device.load(SAXPY)
+
+
+def refusal(action: Callable[[], object]) -> str:
+    with pytest.raises(LoomError) as refused:
+        action()
+    (diagnostic,) = refused.value.diagnostics
+    return f"{diagnostic.code} {diagnostic.message}"
+
+
+def test_grids_that_no_dispatch_packet_holds() -> None:
+    device = SimulatorDevice(threads=1)
+    executable = device.load(SAXPY)
+    for groups, what in (
+        ((1 << 24,), "16777216 workgroups of 256 work items along x"),
+        ((1, 1 << 32), "4294967296 workgroups of 1 work items along y"),
+        ((1 << 16, 1 << 16), "4294967296 workgroups; a grid has less than 2**32"),
+    ):
+        assert what in refusal(lambda groups=groups: device.launch(executable, "saxpy_asm", groups, (256,), bytes(24)))
+
+
+def test_arguments_that_are_too_few_bytes() -> None:
+    device = SimulatorDevice(threads=1)
+    executable = device.load(SAXPY)
+    message = refusal(lambda: device.launch(executable, "saxpy_asm", (1,), (256,), bytes(20)))
+    assert message.startswith("DEVICE/018") and "20 bytes of kernel arguments; kernel 'saxpy_asm' takes 24" in message
+
+
+def test_options_and_values_that_are_none() -> None:
+    assert "no option 'thread'" in refusal(lambda: open_device("amdgpu-sim", thread=2))
+    device = SimulatorDevice(threads=1)
+    buffer = device.allocate(8)
+    with pytest.raises(TypeError):
+        device.write(buffer, 5)  # type: ignore[arg-type]
+    device.close()
+    assert "the device is closed" in refusal(lambda: device.allocate(8))
+
+
+def test_a_number_of_threads_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in ("abc", "0", "-1"):
+        monkeypatch.setenv("LOOM_SIMULATOR_THREADS", value)
+        assert f"LOOM_SIMULATOR_THREADS is '{value}'" in refusal(SimulatorDevice)
+    monkeypatch.setenv("LOOM_SIMULATOR_THREADS", "3")
+    assert SimulatorDevice().threads == 3
+
+
+def test_a_damaged_descriptor() -> None:
+    """The descriptor's LDS size (bytes 0-3) and entry offset (bytes 16-23) are what the hardware uses."""
+    device = SimulatorDevice(threads=1)
+    at = device.load(SAXPY).handle.object.symbols["saxpy_asm.kd"].value  # its section lies in the file as in memory
+    for offset, value, what in (
+        (0, struct.pack("<I", 100_000), "asks for 100000 bytes of LDS"),
+        (16, struct.pack("<q", 1 << 40), "has its entry at"),
+        (16, struct.pack("<q", -(1 << 20)), "has its entry at -"),
+    ):
+        data = bytearray(SAXPY)
+        data[at + offset : at + offset + len(value)] = value
+        assert what in refusal(
+            lambda data=data: device.launch(device.load(bytes(data)), "saxpy_asm", (1,), (256,), bytes(24))
+        )
+
+
+class Enough(Exception):
+    pass
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_exception_of_the_progress_ends_the_launch(oracle: Callable[[str], str], threads: int) -> None:
+    """All threads have stopped when it comes out, so the memory may go."""
+    code = Assembler(oracle).build(".Lloop:\n  s_add_u32 s4, s4, 1\n  s_branch .Lloop\n")
+    device = SimulatorDevice(threads=threads)
+
+    def stop(begun: int, total: int) -> None:
+        assert total == 2
+        raise Enough
+
+    device.progress = stop
+    before = threading.active_count()
+    with pytest.raises(Enough):
+        device.launch(device.load(code), "k", (2,), (32,), bytes(16))
+    assert threading.active_count() == before
+    device.close()
+
+
+def test_progress_counts_workgroups(oracle: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "  s_mov_b32 s4, 0x80000\n.Lloop:\n  s_sub_u32 s4, s4, 1\n  s_cmp_lg_u32 s4, 0\n  s_cbranch_scc1 .Lloop\n  s_endpgm\n"
+    device = SimulatorDevice(threads=1)
+    seen: list[tuple[int, int]] = []
+    monkeypatch.setattr(launch, "_REPORT_SECONDS", 0.0)
+    device.progress = lambda begun, total: seen.append((begun, total))
+    outcome = device.launch(device.load(Assembler(oracle).build(body)), "k", (256,), (32,), bytes(16))
+    assert isinstance(outcome, Completed)
+    begun = [b for b, _ in seen]
+    assert {total for _, total in seen} == {256} and begun == sorted(begun) and begun[:2] == [0, 1]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from loom.diagnostics import ExitCode, error
 from loom.tools.common import check_writable, naming, read_bytes, write_output
+from loom.tools.launch_progress import launch_progress
 
 HELP = """Run a code object on every shape of a workload.
 
@@ -43,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     code = read_bytes(args.code_object)
     device = open_device(args.device, lambda line: print(line, file=sys.stderr))
     try:
-        with naming(args.code_object):
+        with naming(args.code_object), launch_progress(device):
             runs = run_workload(device, code, kernel, workload, form)
         document = {
             "identity": workload.identity,

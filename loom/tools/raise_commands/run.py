@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from loom.diagnostics import ExitCode, LoomError, error
 from loom.tools.common import check_writable, naming, print_json, read_bytes, write_file
+from loom.tools.launch_progress import launch_progress
 
 if TYPE_CHECKING:
     import numpy
@@ -204,7 +205,8 @@ def run(args: argparse.Namespace) -> int:
                     hint="a scalar of that size, value:FILE.npy for a structure, buffer:FILE.npy for a pointer",
                 )  # fmt: skip
             kernarg[entry.offset : entry.offset + len(data)] = data
-        outcome = device.launch(executable, kernel, groups, size, bytes(kernarg), args.dynamic_lds)
+        with launch_progress(device):
+            outcome = device.launch(executable, kernel, groups, size, bytes(kernarg), args.dynamic_lds)
         document: dict[str, Any] = {
             "kernel": kernel,
             "device": device.identity(),

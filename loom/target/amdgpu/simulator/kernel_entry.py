@@ -12,6 +12,8 @@ from loom.low.semantics.operation import Mode
 from loom.target.amdgpu.simulator import layout as L
 
 DESCRIPTOR_BYTES = 64
+SCALARS = 106
+"""Scalar registers in front of VCC. From gfx10 on every wave has them all; gfx9 allocates them in pieces of 16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,7 @@ class KernelEntryState:
 
     wave: int
     vector_count: int
+    scalar_count: int
     accumulator_count: int
     static_lds: int
     scratch: int
@@ -71,7 +74,9 @@ def parse_descriptor(data: bytes, generation: str) -> KernelEntryState:
     granule = 8 if generation == "gfx9.4" or wave == 32 else 4
     total = ((resource1 & 0x3F) + 1) * granule
     accumulators = 0
+    scalars = SCALARS
     if generation == "gfx9.4":
+        scalars = min(SCALARS, ((resource1 >> 6 & 15) // 2 + 1) * 16)
         offset = ((resource3 & 0x3F) + 1) * 4
         accumulators = max(0, total - offset)
         total = min(total, offset)
@@ -89,7 +94,7 @@ def parse_descriptor(data: bytes, generation: str) -> KernelEntryState:
         fp16_overflow=bool(resource1 >> 26 & 1),
     )  # fmt: skip
     return KernelEntryState(
-        wave, total, accumulators, lds, scratch, kernarg, entry, mode, tuple(user), resource2 >> 1 & 31,
+        wave, total, scalars, accumulators, lds, scratch, kernarg, entry, mode, tuple(user), resource2 >> 1 & 31,
         (bool(resource2 >> 7 & 1), bool(resource2 >> 8 & 1), bool(resource2 >> 9 & 1)),
         (resource2 >> 11 & 3) + 1, apart, bool(properties >> 11 & 1),
         (preload & 0x7F, preload >> 7),

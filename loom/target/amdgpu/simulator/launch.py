@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +75,7 @@ class RunResult:
     wave_states: list[tuple[int, int]] = field(default_factory=list)
     lds_base: int = 0
     lds_size: int = 0
+    scratch_size: int = 0
 
 
 def _aligned(size: int) -> tuple[Bytes, int]:
@@ -263,6 +265,11 @@ class WorkgroupMemory(Workgroup):
         result.other_wave = int(words[L.FAULT_OTHER_WAVE // 4])
         result.other_site = int(words[L.FAULT_OTHER_SITE // 4])
         result.lds_base, result.lds_size = int(quads[L.LDS_BASE // 8]), int(quads[L.LDS_SIZE // 8])
+        result.scratch_size = int(quads[L.SCRATCH_SIZE // 8])
+
+
+def _nothing() -> None:
+    """What the threads of a launch report: the one that waits for them does it."""
 
 
 def _state_size(kernel: CompiledKernel) -> int:
@@ -270,9 +277,17 @@ def _state_size(kernel: CompiledKernel) -> int:
     return -(-(L.VGPRS + registers * kernel.settings.wave * 4) // 64) * 64
 
 
-def run_kernel(kernel: CompiledKernel, plan: LaunchPlan) -> RunResult:
+Report = Callable[[int, int], None]
+"""Gets the number of workgroups that have begun, and of all; called now and then, a few times a second."""
+
+_REPORT_SECONDS = 0.1
+
+
+def run_kernel(kernel: CompiledKernel, plan: LaunchPlan, report: Report | None = None) -> RunResult:
     """Run all workgroups; with several threads each takes a contiguous share, and the first fault in group order is
     reported. A kernel that is watched for what workgroups release to each other runs in one thread.
+
+    An exception of ``report``, or an interrupt, ends the launch: all threads have stopped when it comes out of here.
     """
     ids, execs = lane_ids(plan.group_size, kernel.settings.wave, plan.workitem_dimensions)
     total = plan.groups[0] * plan.groups[1] * plan.groups[2]
@@ -287,11 +302,20 @@ def run_kernel(kernel: CompiledKernel, plan: LaunchPlan) -> RunResult:
     limit = max(2, ASIDE_BYTES // threads // max(each, 1))
     stopped: list[Stopped | None] = [None] * threads
 
+    reported = time.monotonic()
+
+    def tell() -> None:
+        nonlocal reported
+        if report is not None and time.monotonic() - reported > _REPORT_SECONDS:
+            report(together.begun, total)
+            reported = time.monotonic()
+
     def work(index: int) -> None:
         def make() -> Workgroup:
             return WorkgroupMemory(kernel, plan, memories[index], ids, execs)
 
-        stopped[index] = take_turns(make, bounds[index], bounds[index + 1], limit, together)
+        own = tell if threads == 1 else _nothing
+        stopped[index] = take_turns(make, bounds[index], bounds[index + 1], limit, together, own)
 
     if threads == 1:
         work(0)
@@ -299,11 +323,18 @@ def run_kernel(kernel: CompiledKernel, plan: LaunchPlan) -> RunResult:
         running = [threading.Thread(target=work, args=(i,)) for i in range(threads)]
         for thread in running:
             thread.start()
-        for thread in running:
-            thread.join()
+        try:
+            for thread in running:
+                while thread.is_alive():
+                    thread.join(_REPORT_SECONDS)
+                    tell()
+        finally:
+            together.cancelled = True
+            for thread in running:
+                thread.join()
     counts = sum((m.counts for m in memories[1:]), memories[0].counts.copy())
     lanes = sum((m.lanes for m in memories[1:]), memories[0].lanes.copy())
-    result = RunResult(L.RUN_COMPLETED, counts, lanes, waves * total)
+    result = RunResult(L.RUN_COMPLETED, counts, lanes, waves * together.begun)
     stops = [stop for stop in stopped if stop is not None]
     if stops:
         first = stops[0]

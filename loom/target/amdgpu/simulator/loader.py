@@ -84,7 +84,7 @@ def _load(elf: Any, arena: Arena) -> LoadedObject:
         )
     loads = [s for s in elf.iter_segments() if s["p_type"] == "PT_LOAD"]
     extent = max((int(s["p_vaddr"] + s["p_memsz"]) for s in loads), default=0)
-    image = arena.allocate(extent, "code object")
+    image = arena.allocate(extent, "code object", own=True)
     for segment in loads:
         contents = segment.data()
         ctypes.memmove(image.address + int(segment["p_vaddr"]), contents, len(contents))

@@ -26,12 +26,16 @@ _MADV_DONTNEED = 4
 
 @dataclass(slots=True)
 class Allocation:
-    """A range of device memory. ``size`` is what was asked for: bytes behind it are out of bounds."""
+    """A range of device memory. ``size`` is what was asked for: bytes behind it are out of bounds.
+
+    ``own``: the simulator's, as kernel arguments are, rather than the caller's.
+    """
 
     address: int
     size: int
     name: str
     alive: bool = True
+    own: bool = False
 
 
 class Arena:
@@ -78,15 +82,17 @@ class Arena:
             exit_code=ExitCode.UNAVAILABLE,
         )
 
-    def allocate(self, size: int, name: str = "") -> Allocation:
-        """Reserve ``size`` bytes at a page boundary, zero filled."""
+    def allocate(self, size: int, name: str = "", own: bool = False) -> Allocation:
+        """Reserve ``size`` bytes at a page boundary, zero filled; ``own``: for the simulator, not for its caller."""
+        if not self.size:
+            raise error("the device is closed", "SIMULATOR/016", hint="open it again: its buffers are gone")
         if size < 0:
             raise error(f"a buffer of {size} bytes", "SIMULATOR/012")
         pages = -(-max(size, 1) // PAGE) + 1
         if self._next + pages * PAGE > self.base + self.size:
             raise error("the simulator's device memory is used up", "SIMULATOR/013", exit_code=ExitCode.UNAVAILABLE)
-        found = Allocation(self._next, size, name or f"buffer {self._count}")
-        self._count += 1
+        found = Allocation(self._next, size, name or f"buffer {self._count}", own=own)
+        self._count += not own
         self._next += pages * PAGE
         self._alive[found.address] = found
         return found
@@ -105,14 +111,18 @@ class Arena:
             raise error(f"{allocation.name} is freed twice", "SIMULATOR/014")
         allocation.alive = False
         del self._alive[allocation.address]
-        self._freed.append(allocation)
+        if not allocation.own:
+            self._freed.append(allocation)
         self._libc.madvise(allocation.address, -(-max(allocation.size, 1) // PAGE) * PAGE, _MADV_DONTNEED)
 
     def nearest(self, address: int) -> Allocation | None:
-        """The allocation, freed ones included, that lies nearest to an address."""
+        """The allocation, freed ones included, that lies nearest to an address; the simulator's own on the next page
+        at most."""
         best, distance = None, 0
         for item in (*self._alive.values(), *self._freed):
             away = max(item.address - address, address - (item.address + item.size), 0)
+            if item.own and away > PAGE:
+                continue
             if best is None or away < distance:
                 best, distance = item, away
         return best

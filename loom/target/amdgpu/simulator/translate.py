@@ -55,6 +55,7 @@ class Settings:
     generation: str
     wave: int
     vector_count: int
+    scalar_count: int
     accumulator_count: int
     mode: Mode
     full_exec: bool
@@ -438,6 +439,7 @@ class Translator:
                 word = instruction.modifiers["word"]
                 self._static_fault(number, StaticFault("unknown_instruction", f"{word:#010x} is no instruction"))
                 return True
+            self._check_scalars(instruction)
             if name in ("s_barrier_signal", "s_barrier_signal_isfirst"):
                 self._barrier_signal(instruction)
                 return False
@@ -523,6 +525,14 @@ class Translator:
             return True
         return False
 
+    def _check_scalars(self, instruction: MachineInstruction) -> None:
+        """Refuse scalar registers that the kernel does not allocate."""
+        for operand in instruction.operands:
+            if not isinstance(operand, Register) or operand.bank != "sgpr":
+                continue
+            if operand.index + max(operand.units, 1) > self.settings.scalar_count:
+                raise Unallocated(operand, self.settings.scalar_count)
+
     def _relative_index(self, number: int, first: int, limit: int, step: str | None = None) -> str:
         """Register number ``first + step`` (default M0); from ``limit`` on it is a fault, which ends the wave."""
         values = self.values
@@ -549,7 +559,7 @@ class Translator:
             raise Unsupported("a register-relative move of a special register")
         incoming = [self.emitter.scalar_word(source, k, "b32") for k in range(words)] if "movreld" in name else []
         values.flush()
-        index = self._relative_index(number, moved.index, 106 - words + 1)
+        index = self._relative_index(number, moved.index, self.settings.scalar_count - words + 1)
         base = values.emit(f"getelementptr i8, ptr %st, i64 {L.SGPRS}")
         place = values.emit(f"getelementptr i32, ptr {base}, i32 {index}")
         for k in range(words):
@@ -617,7 +627,7 @@ class Translator:
             by_target = values.emit(f"and i32 {moved}, 1023")
         active = "" if scalar else values.read_exec_lanes()
         values.flush()
-        limit = 106 if scalar else self.settings.vector_count
+        limit = self.settings.scalar_count if scalar else self.settings.vector_count
         element = "i32" if scalar else values.vector
         base = values.emit(f"getelementptr i8, ptr %st, i64 {L.SGPRS if scalar else L.VGPRS}")
         places = []

@@ -23,6 +23,8 @@ from loom.target.amdgpu.simulator import layout as L
 COMPUTING = 8
 """Workgroups put aside at most that do not wait for anything as far as one can see."""
 _PAUSE_SECONDS = 0.001
+_CALL_SECONDS = 0.05
+"""As many workgroups run in one call as end within about that time, so that an interrupt and a report come through."""
 _FIRST_STATE = 4
 _STATES = 8
 """Behind rounds 4, 8, 16, … without an end the whole state is kept, and compared with that of the next eight rounds."""
@@ -70,11 +72,19 @@ class Together:
         """``memory``: the buffers of the launch."""
         self.lock = threading.Lock()
         self.running = threads
+        self.begun = 0
+        self.cancelled = False
         self.stopped = False
         self.dead = False
         self.version = 0
         self.idle: dict[int, int] = {}
         self.memory = memory
+
+    def began(self, workgroups: int) -> None:
+        """Workgroups have begun, and most of them ended."""
+        with self.lock:
+            self.begun += workgroups
+            self.version += 1
 
     def changed(self) -> None:
         """Something happened that others may wait for."""
@@ -123,8 +133,15 @@ class _Rounds:
         return False
 
 
-def take_turns(make: Callable[[], Workgroup], begin: int, end: int, limit: int, together: Together) -> Stopped | None:
-    """Run a thread's workgroups to their end; gives what stopped it, if anything did.
+def take_turns(
+    make: Callable[[], Workgroup],
+    begin: int,
+    end: int,
+    limit: int,
+    together: Together,
+    report: Callable[[], None] = lambda: None,
+) -> Stopped | None:
+    """Run a thread's workgroups to their end; gives what stopped it, if anything but ``together.cancelled`` did.
 
     Args:
         make: Memory for one more workgroup.
@@ -132,33 +149,41 @@ def take_turns(make: Callable[[], Workgroup], begin: int, end: int, limit: int, 
         end: The one behind the last.
         limit: Workgroups that there is memory for.
         together: Common to all threads of the launch.
+        report: Called now and then.
     """
     stopped: Stopped | None = None
     try:
-        stopped = _turns(make, begin, end, limit, together)
+        stopped = _turns(make, begin, end, limit, together, report)
     finally:
         together.left(stopped is not None)
     return stopped
 
 
-def _turns(make: Callable[[], Workgroup], begin: int, end: int, limit: int, together: Together) -> Stopped | None:
+def _turns(
+    make: Callable[[], Workgroup], begin: int, end: int, limit: int, together: Together, report: Callable[[], None]
+) -> Stopped | None:
     aside: list[Workgroup] = []
     spare: list[Workgroup] = []
     following = begin
     rounds = _Rounds()
-    while following < end or aside:
+    several = 1
+    while (following < end or aside) and not together.cancelled:
+        report()
         if following < end and len(aside) < limit and sum(w.spins == L.COMPUTES for w in aside) < COMPUTING:
             workgroup = spare.pop() if spare else make()
-            status = workgroup.run(following, end)
+            last = min(end, following + several)
+            start = time.perf_counter()
+            status = workgroup.run(following, last)
+            several = max(1, several * 2 if time.perf_counter() - start < _CALL_SECONDS else several // 2)
+            stop = last if status == L.RUN_COMPLETED else workgroup.current + 1
+            together.began(stop - following)
+            following = stop
             if status == L.RUN_COMPLETED:
-                following = end
                 spare.append(workgroup)
             elif status == L.RUN_PUT_ASIDE:
-                following = workgroup.current + 1
                 aside.append(workgroup)
             else:
                 return Stopped(workgroup, status)
-            together.changed()
             continue
         version, changes = together.version, aside[0].changes()
         ended = False

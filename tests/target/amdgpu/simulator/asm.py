@@ -29,7 +29,7 @@ k:
 \t.p2align 6
 \t.amdhsa_kernel k
 \t\t.amdhsa_next_free_vgpr {vgprs}
-\t\t.amdhsa_next_free_sgpr 40
+\t\t.amdhsa_next_free_sgpr {sgprs}
 \t\t.amdhsa_user_sgpr_kernarg_segment_ptr 1
 {directives}
 \t.end_amdhsa_kernel
@@ -45,7 +45,7 @@ amdhsa.kernels:
     .group_segment_fixed_size: {lds}
     .private_segment_fixed_size: {scratch}
     .wavefront_size: {wave}
-    .sgpr_count: 40
+    .sgpr_count: {sgprs}
     .vgpr_count: {vgprs}
     .max_flat_workgroup_size: 1024
     .args:
@@ -59,7 +59,7 @@ amdhsa.kernels:
 
 def source(
     body: str, processor: str = "gfx1100", wave: int = 32, vgprs: int = 32, lds: int = 0, scratch: int = 0,
-    directives: Sequence[str] = (), hidden: str = "", accumulators_from: int = 32,
+    directives: Sequence[str] = (), hidden: str = "", accumulators_from: int = 32, sgprs: int = 40,
 ) -> str:  # fmt: skip
     """Assembly text of a kernel ``k(in, out)`` with kernarg pointer s[0:1] first."""
     lines = list(directives)
@@ -70,6 +70,7 @@ def source(
     lines += [f".amdhsa_group_segment_fixed_size {lds}", f".amdhsa_private_segment_fixed_size {scratch}"]
     return _TEMPLATE.format(
         processor=processor, body=body, vgprs=vgprs, lds=lds, scratch=scratch, wave=wave, hidden=hidden,
+        sgprs=sgprs,
         directives="\n".join(f"\t\t{line}" for line in lines),
     )  # fmt: skip
 

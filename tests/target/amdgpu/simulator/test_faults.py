@@ -81,6 +81,22 @@ def test_scratch_beyond_its_allocation(asm: Assembler) -> None:
     assert isinstance(asm.run(body, INPUT, 1, scratch=32)[0], Completed)
 
 
+@pytest.mark.parametrize(("count", "read"), [(10, "s15"), (11, "s31"), (94, "s101")])
+def test_scalar_registers_of_gfx9_are_allocated_in_pieces_of_16(asm: Assembler, count: int, read: str) -> None:
+    """LLVM's usage guide, GRANULATED_WAVEFRONT_SGPR_COUNT: 2 * max(0, ceil(used / 16) - 1); six of those used are VCC and others."""
+
+    def outcome(register: str) -> Any:
+        body = f"  v_mov_b32 v1, {register}\n  s_endpgm\n"
+        return asm.run(body, INPUT, 1, processor="gfx942", wave=64, sgprs=count)[0]
+
+    assert isinstance(outcome(read), Completed)
+    last = int(read[1:]) // 16 * 16 + 16
+    if last < 102:
+        fault = fault_of(outcome(f"s{last}"))
+        assert (fault.kind, fault.register) == ("unallocated_register", f"s{last}")
+    assert isinstance(asm.run("  v_mov_b32 v1, s101\n  s_endpgm\n", INPUT, 1)[0], Completed)
+
+
 def test_unallocated_register(asm: Assembler) -> None:
     fault = fault_of(asm.run("  v_mov_b32 v40, 0\n  s_endpgm\n", INPUT, 1, vgprs=32)[0])
     assert (fault.kind, fault.register) == ("unallocated_register", "v40")
@@ -650,3 +666,29 @@ def test_a_wave_that_gives_its_registers_back_needs_a_no_op(asm: Assembler, proc
     body = "  v_mov_b32 v1, v0\n{gap}  s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)\n  s_endpgm\n"
     assert fault_of(asm.run(body.format(gap=""), INPUT, 1, processor=processor)[0]).kind == "missing_nop"
     assert isinstance(asm.run(body.format(gap="  s_nop 0\n"), INPUT, 1, processor=processor)[0], Completed)
+
+
+def test_places_of_faults_that_are_no_memory_addresses(asm: Assembler) -> None:
+    """A misaligned LDS access has an LDS offset, a register no address, and an address far from all buffers names none of ours."""
+    outcome, _ = asm.run("  v_mov_b32 v3, 2\n  ds_add_u32 v3, v0\n  s_endpgm\n", INPUT, 1, lds=64)
+    fault = fault_of(outcome)
+    assert (fault.kind, fault.address, fault.nearest_buffer) == ("misaligned_access", 2, None)
+    assert "LDS offset 0x2" in fault.message
+    outcome, _ = asm.run("  s_movk_i32 m0, 0x7f\n  v_movrels_b32 v3, v2\n  s_endpgm\n", INPUT, 1)
+    fault = fault_of(outcome)
+    assert (fault.kind, fault.address) == ("unallocated_register", None)
+    body = (
+        "  v_mov_b32 v1, 0\n  s_mov_b32 s4, 0\n  s_mov_b32 s5, 0x7000\n  global_load_b32 v2, v1, s[4:5]\n  s_endpgm\n"
+    )
+    fault = fault_of(asm.run(body, INPUT, 1)[0])
+    assert fault.kind == "out_of_bounds" and fault.nearest_buffer is not None and fault.nearest_buffer["name"] == "out"
+    body = "  v_mov_b32 v1, 0\n  global_load_b32 v2, v1, s[0:1] offset:64\n  s_endpgm\n"
+    fault = fault_of(asm.run(body, INPUT, 1)[0])
+    assert fault.nearest_buffer is not None and fault.nearest_buffer["name"] == "kernel arguments"
+
+
+def test_waves_of_workgroups_that_had_not_begun_are_not_counted(asm: Assembler) -> None:
+    body = "  s_cmp_eq_u32 s2, 3\n  s_cbranch_scc0 .Ldone\n  v_mov_b32 v40, 0\n.Ldone:\n  s_endpgm\n"
+    outcome, _ = asm.run(body, INPUT, 1, groups=(100,), size=(64,))
+    assert fault_of(outcome).workgroup == (3, 0, 0)
+    assert outcome.counts.waves == 2 * 4
