@@ -65,6 +65,8 @@ class Wait:
     counters: dict[str, int]
     causes: list[tuple[str, int, str]]
     """(counter, number of the instruction that caused it or -1, reason)."""
+    units: list[tuple[str, Unit]] = field(default_factory=list)
+    """(counter, unit) of each unit that an operation is still to write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,7 @@ class WaitAnalysis:
             return 0
         return min(state.upper[counter] - score, self._model.maximum[counter])
 
-    def _wait_for(self, wait: Wait | None, state: _State, counter: str, score: int, producer: int) -> Wait:
+    def _wait_for(self, wait: Wait | None, state: _State, counter: str, unit: Unit, score: int, producer: int) -> Wait:
         """``wait`` with the demand that an operation that writes a unit is done."""
         if wait is None:
             wait = Wait({}, [])
@@ -249,6 +251,7 @@ class WaitAnalysis:
         if value < wait.counters.get(counter, 1 << 30):
             wait.counters[counter] = value
         wait.causes.append((counter, producer, "data"))
+        wait.units.append((counter, unit))
         return wait
 
     def _in_order(self, state: _State, counter: str) -> bool:
@@ -268,12 +271,12 @@ class WaitAnalysis:
                     if scores is None:
                         continue
                     for counter, (score, producer, _) in scores.items():
-                        wait = self._wait_for(wait, state, counter, score, producer)
+                        wait = self._wait_for(wait, state, counter, unit, score, producer)
                 for unit in access.replaces:
                     for counter, (score, producer, kind) in units.get(unit, _NOTHING).items():
                         ordered = kind in self._model.ordered_results
                         if not (ordered and any(e.counter == counter and e.kind == kind for e in access.events)):
-                            wait = self._wait_for(wait, state, counter, score, producer)
+                            wait = self._wait_for(wait, state, counter, unit, score, producer)
             for counter, value, reason, wanted in access.drains:
                 pending = state.upper[counter] - state.lower[counter]
                 if pending <= value:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from loom.low.loop_waits import place_waits
 from loom.low.waits import CounterModel, Event, Wait, WaitAccess, WaitAnalysis
 from loom.target.amdgpu.access import atomic_returns
 from loom.target.amdgpu.halves import halved_registers, units_by_halves, whole_register
@@ -19,6 +20,7 @@ from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import (
     BranchTarget,
     Immediate,
+    MachineBlock,
     MachineInstruction,
     MachineProgram,
     Register,
@@ -232,42 +234,65 @@ def successors_of(program: MachineProgram) -> list[list[int]]:
     return result
 
 
-def analyze(program: MachineProgram, generation: str, barrier_memory: Mapping[int, str]) -> list[list[Wait | None]]:
-    """The waits that each instruction needs in front of it."""
+def _accesses(program: MachineProgram, generation: str, barrier_memory: Mapping[int, str]) -> list[list[WaitAccess]]:
+    """What each instruction means to the counters."""
     halved = halved_registers(program.instructions())
-    blocks = [
+    return [
         [access_of(i, generation, barrier_memory.get(id(i)), program.wave_size, halved) for i in block.instructions]
         for block in program.blocks
     ]
-    return WaitAnalysis(blocks, successors_of(program), MODELS[generation]).waits
 
 
 def insert_waits(program: MachineProgram, generation: str, barrier_memory: Mapping[int, str]) -> WaitReport:
     """Put the waits that are needed into the program, and nothing else."""
-    needed = analyze(program, generation, barrier_memory)
+    placed = place_waits(
+        _accesses(program, generation, barrier_memory),
+        successors_of(program),
+        MODELS[generation],
+        [_first_branch(block) for block in program.blocks],
+    )
     flat = [instruction for block in program.blocks for instruction in block.instructions]
     report = WaitReport()
-    for block, waits in zip(program.blocks, needed, strict=True):
-        if not any(waits):
+
+    def made(label: str, instruction: MachineInstruction, wait: Wait) -> list[MachineInstruction]:
+        """The instructions of a wait that ``instruction`` needs."""
+        result = wait_instructions(wait.counters, generation)
+        for extra in result:
+            extra.location = instruction.location
+        report.inserted += len(result)
+        causes = [(c, flat[p] if p >= 0 else None, reason) for c, p, reason in wait.causes]
+        report.rows.append((label, instruction, dict(wait.counters), causes))
+        return result
+
+    listed = [list(block.instructions) for block in program.blocks]
+    for index, (block, waits) in enumerate(zip(program.blocks, placed.inside, strict=True)):
+        if not any(waits) and index not in placed.front:
             continue
         result: list[MachineInstruction] = []
-        for instruction, wait in zip(block.instructions, waits, strict=True):
-            if wait is not None:
-                made = wait_instructions(wait.counters, generation)
-                for extra in made:
-                    extra.location = instruction.location
-                result.extend(made)
-                report.inserted += len(made)
-                causes = [(c, flat[p] if p >= 0 else None, reason) for c, p, reason in wait.causes]
-                report.rows.append((block.label, instruction, dict(wait.counters), causes))
-            result.append(instruction)
+        end = _first_branch(block)
+        for number, wait in enumerate([*waits, None]):
+            if number == end and index in placed.front:
+                front, (first, at) = placed.front[index]
+                result.extend(made(block.label, listed[first][at], front))
+            if number < len(waits):
+                if wait is not None:
+                    result.extend(made(block.label, listed[index][number], wait))
+                result.append(listed[index][number])
         block.instructions = result
     return report
 
 
+def _first_branch(block: MachineBlock) -> int:
+    """The number of the first of the branches that end a block, of instructions where none does."""
+    end = len(block.instructions)
+    while end and any(isinstance(operand, BranchTarget) for operand in block.instructions[end - 1].operands):
+        end -= 1
+    return end
+
+
 def missing_waits(program: MachineProgram, generation: str) -> WaitReport:
     """Waits that a program which is emitted as it stands lacks."""
-    needed = analyze(program, generation, {})
+    needed = WaitAnalysis(_accesses(program, generation, {}), successors_of(program), MODELS[generation]).waits
     flat = [instruction for block in program.blocks for instruction in block.instructions]
     report = WaitReport()
     for block, waits in zip(program.blocks, needed, strict=True):
