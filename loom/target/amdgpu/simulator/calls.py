@@ -13,6 +13,8 @@ from loom.target.amdgpu.simulator.jumps import goes_anywhere, jump_targets, regi
 
 def call_targets(code: Sequence[MachineInstruction]) -> set[int] | None:
     """Text offsets that the calls and tail calls of a function go to; None when one of them cannot be told."""
+    if not code:
+        return set()
     within = range(code[0].pc, code[-1].pc + code[-1].size)
     found = {target for target in jump_targets(code).values() if target not in within}
     for number, instruction in enumerate(code):
