@@ -11,6 +11,7 @@ from loom.low.code import OP, Instruction, Ref, Traits
 from loom.target.amdgpu.build_state import BuildState
 from loom.target.amdgpu.descriptor_set.resolution import Resolved, resolve
 from loom.target.amdgpu.dual_issue import keep_pair
+from loom.target.amdgpu.instruction import InstructionRow, OperandSlot
 from loom.target.amdgpu.machine import OFF, Operand, Register
 from loom.target.amdgpu.operation import DEFINITION, USE, Operation, RegisterSlot, row_traits
 from loom.target.amdgpu.peephole import ACCUMULATING
@@ -24,6 +25,10 @@ STATE_CLASSES = {
     "amdgpu.mode": "mode",
 }
 """Classes whose register exists once, with the name of the state."""
+
+
+EXACT = ("salu", "valu", "trans")
+"""Issue classes whose instructions take registers of exactly one size in each slot."""
 
 
 class InstructionBuilder:
@@ -71,6 +76,7 @@ class InstructionBuilder:
                 definition_of[slot.name] = len(defs)
                 slots[index] = RegisterSlot(DEFINITION, len(defs), half.half_of(slot.name))
                 registers_of_results.append(len(defs))
+                self._check_units(op, row, slot, results[taken_results].type)
                 defs.append(self.state.define(results[taken_results]))
                 taken_results += 1
             order = half.order if half.order is not None else range(len(row.slots))
@@ -86,6 +92,7 @@ class InstructionBuilder:
                     continue  # nobody asked for the other half's old value
                 if taken_operands >= len(operands):
                     raise _count_error(op, "operands")
+                self._check_units(op, row, slot, operands[taken_operands].type)
                 use = self.state.use(operands[taken_operands], op)
                 taken_operands += 1
                 if slot.name in definition_of:
@@ -157,6 +164,22 @@ class InstructionBuilder:
             if payload.y is not None:
                 keep_pair(made)
         return made
+
+    def _check_units(self, op: IrOperation, row: InstructionRow, slot: OperandSlot, given: Any) -> None:
+        """Refuse a tuple of registers of another size than the instruction takes; addresses, data and matrices vary."""
+        if row.memory is not None or row.issue_class not in EXACT or not isinstance(given, RegisterType):
+            return
+        if given.register_class not in ("amdgpu.sgpr", "amdgpu.vgpr"):
+            return
+        units = self.state.mask_units if slot.type == "mask" else slot.units
+        if given.units != units:
+            raise rejection(
+                op,
+                f"{op.attributes.get('key')} takes {units} register{'s' if units > 1 else ''} as {slot.name}, "
+                f"{given.units} given",
+                "BACKEND/008",
+                "lane masks are one scalar register in waves of 32 lanes and two in waves of 64",
+            )
 
     def _hint(self, made: Instruction) -> None:
         """Lane masks that a compare or a carry writes go to VCC where that is free: the short encodings can name

@@ -713,3 +713,14 @@ def test_vector_registers_spill_on_gfx942_too() -> None:
         return result
 
     assert on_simulator(text, [0] * 64, [], 64) == [expected(lane) for lane in range(64)]
+
+
+def test_a_lane_mask_of_another_size_is_refused() -> None:
+    """In waves of 32 lanes it is one register; an instruction of 64 bits would read a register beside it. The descriptors
+    declare the larger size, which the verifier takes."""
+    types = f"({V}, {V}) -> reg<amdgpu.sgpr x2>"
+    with pytest.raises(LoomError) as caught:
+        backend(kernel(f"{HEAD}  %x = low.op<amdgpu.v_cmp_lt_i32>(%id, %id) : {types}"))
+    (diagnostic,) = caught.value.diagnostics
+    assert diagnostic.code == "BACKEND/008" and "takes 1 register as sdst, 2 given" in diagnostic.message
+    assert diagnostic.location is not None and diagnostic.location.file == "test.loom"
