@@ -117,8 +117,6 @@ class SimulatedObject:
         pending = [code]
         while pending:
             part = pending.pop()
-            if not any(i.row.mnemonic in ("s_swappc_b64", "s_call_b64") for i in part):
-                continue
             targets = call_targets(part)
             inside = {t for t in targets or () if start <= t < start + size}
             entries.extend(sorted(inside - set(entries)))

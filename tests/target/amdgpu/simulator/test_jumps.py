@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,7 +43,9 @@ def far(target: str, register: int = 20) -> str:
 
 
 HEAD = "  s_load_b64 s[2:3], s[0:1], 0x8\n  s_waitcnt lgkmcnt(0)\n  v_lshlrev_b32 v1, 2, v0\n"
-LOOP = HEAD + """
+LOOP = (
+    HEAD
+    + """
   v_mov_b32 v2, 0
   s_mov_b32 s4, 5
   v_add_nc_u32 v2, v2, 1
@@ -59,6 +63,7 @@ over:
   global_store_b32 v1, v2, s[2:3]
   s_endpgm
 """
+)
 
 
 @pytest.mark.parametrize("processor", ["gfx1100", "gfx1201"])
@@ -73,7 +78,10 @@ def test_long_branches(asm: Assembler, processor: str) -> None:
 
 
 def test_a_load_under_way_at_a_long_branch(asm: Assembler) -> None:
-    body = HEAD + "  global_load_b32 v3, v1, s[2:3]\n{first}{jump}  v_mov_b32 v4, 0\nthere:\n{second}  v_add_nc_u32 v2, v3, v3\n  s_endpgm\n"
+    body = (
+        HEAD
+        + "  global_load_b32 v3, v1, s[2:3]\n{first}{jump}  v_mov_b32 v4, 0\nthere:\n{second}  v_add_nc_u32 v2, v3, v3\n  s_endpgm\n"
+    )
     wait = "  s_waitcnt vmcnt(0)\n"
 
     def outcome(first: str, second: str) -> str:
@@ -180,7 +188,11 @@ def test_llvm_s_long_branches(oracle: Callable[[str], str]) -> None:
     exec_ = "implicit $exec"
     filler = [f"$vgpr{n % 4 + 10} = V_MOV_B32_e32 $vgpr{n % 4 + 20}, {exec_}" for n in range(40000)]
     mask = f"$vgpr2 = V_CNDMASK_B32_e64 0, $vgpr0, 0, $vgpr1, $sgpr4_sgpr5, {exec_}"
-    text = function("f0", [[mask], [*filler, "$sgpr4 = S_MOV_B32 1", "$sgpr6 = S_MOV_B32 $sgpr4"], ["$sgpr7 = S_MOV_B32 $sgpr4"]], [1])
+    text = function(
+        "f0",
+        [[mask], [*filler, "$sgpr4 = S_MOV_B32 1", "$sgpr6 = S_MOV_B32 $sgpr4"], ["$sgpr7 = S_MOV_B32 $sgpr4"]],
+        [1],
+    )
     (code,) = resolve(oracle("llc-22"), "gfx1100", [text], 64)
     (number,) = jump_targets(code)
     assert code[number].row.mnemonic == "s_setpc_b64" and jump_targets(code)[number] == code[1].pc
@@ -218,3 +230,29 @@ def test_hazards_in_a_function_that_follows_a_branch(asm: Assembler, body: str, 
 
     assert outcome("") == "missing_nop"
     assert outcome(missing) == "completed"
+
+
+CHAIN = """
+__attribute__((noinline)) static void last(__global unsigned *p) { *p = *p * 3u + 1u; }
+__attribute__((noinline)) static void first(__global unsigned *p) { *p += 5u; last(p); }
+__kernel void k(__global unsigned *p, __global unsigned *q) { first(p + __builtin_amdgcn_workitem_id_x()); }
+"""
+
+
+@pytest.mark.parametrize("target", ["gfx1100", "gfx1201", "gfx942"])
+def test_a_function_that_does_nothing_but_tail_calls(oracle: Callable[[str], str], tmp_path: Path, target: str) -> None:
+    """clang -O2 turns the call at the end of ``first`` into a jump; nothing else in it calls."""
+    (tmp_path / "k.cl").write_text(CHAIN)
+    subprocess.run(
+        [oracle("clang-22"), "--target=amdgcn-amd-amdhsa", "-x", "cl", "-cl-std=CL2.0", "-Xclang", "-finclude-default-header",
+         "-nogpulib", "-O2", f"-mcpu={target}", "-o", str(tmp_path / "k.hsaco"), str(tmp_path / "k.cl")],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    device = SimulatorDevice(threads=1)
+    executable = device.load((tmp_path / "k.hsaco").read_bytes())
+    buffer = device.allocate(128)
+    device.write(buffer, np.arange(32, dtype=np.uint32).tobytes())
+    outcome = device.launch(executable, "k", (1,), (32,), buffer.address.to_bytes(8, "little") * 2)
+    assert isinstance(outcome, Completed), outcome
+    assert any(i.row.mnemonic == "s_setpc_b64" for i in executable.handle.kernel("k").code)
+    assert np.array_equal(np.frombuffer(device.read(buffer), np.uint32), (np.arange(32) + 5) * 3 + 1)
