@@ -116,7 +116,7 @@ def _compile(
 ) -> tuple[kernel_cache.KernelRecord, list[bytes]]:
     translator = Translator(code, entries, settings, {})
     faults = dict(hazards())
-    checker = StaticChecker(code, translator.result.blocks, settings.generation, entries)
+    checker = StaticChecker(code, translator.result.blocks, settings.generation, entries, apart)
     faults.update(checker.run())
     translator.static_faults = faults
     translator.watch(frozenset(checker.unread | (checker.unpublished if apart else set())))

@@ -215,7 +215,8 @@ def static_faults(handle: Any, kernel: Any, code: list[MachineInstruction]) -> d
     loaded = handle.object
     faults = dict(hazard_faults(code, kernel.entries, loaded.processor.name, kernel.entry.wave, loaded.compiler))
     blocks = split_blocks(code, kernel.entries)
-    faults.update(StaticChecker(code, blocks, handle.generation, kernel.entries).run())
+    split = kernel.entry.workgroup_processor_mode
+    faults.update(StaticChecker(code, blocks, handle.generation, kernel.entries, split).run())
     return faults
 
 
@@ -268,7 +269,11 @@ def excused(code: Sequence[MachineInstruction], number: int, generation: str) ->
         memory = instruction.row.memory
         stores = memory is not None and memory.kind in ("store", "atomic", "cache")
         own = memory is not None and (alone or memory.space == "scratch")
-        if raised and not (stores and own) and not _covered_later(code, number, instruction, frozenset(raised), generation):
+        if (
+            raised
+            and not (stores and own)
+            and not _covered_later(code, number, instruction, frozenset(raised), generation)
+        ):
             return False
         if left:
             work += [(p, frozenset(left)) for p in before[n]]

@@ -23,7 +23,13 @@ LOADS = {
     "returning atomic": "GLOBAL_ATOMIC_ADD_RTN $vgpr10_vgpr11, $vgpr13, 0, 1, implicit $exec",
     "bpermute": "DS_BPERMUTE_B32 $vgpr12, $vgpr13, 0, implicit $exec",
 }  # fmt: skip
-QUEUES = {"global": "vector memory", "scratch": "vector memory", "returning atomic": "vector memory", "lds": "LDS", "bpermute": "LDS"}
+QUEUES = {
+    "global": "vector memory",
+    "scratch": "vector memory",
+    "returning atomic": "vector memory",
+    "lds": "LDS",
+    "bpermute": "LDS",
+}
 """Where results come back in order, on gfx12 from the LDS alone (LLVM's feature ``vmem-write-vgpr-in-order``). A flat load may come
 back from either memory, so it is in order with nothing behind it."""
 
@@ -33,7 +39,9 @@ def test_a_load_over_a_load(oracle: Callable[[str], str], processor: str, genera
     """The checks ask for a wait where LLVM puts one, but for two loads that come back through one memory in order."""
     pairs = [(a, b) for a in LOADS for b in LOADS]
     texts = [
-        function(f"f{n}", [[f"$vgpr2 = {LOADS[a]}", f"$vgpr2 = {LOADS[b]}", "$vgpr3 = V_MOV_B32_e32 $vgpr2, implicit $exec"]])
+        function(
+            f"f{n}", [[f"$vgpr2 = {LOADS[a]}", f"$vgpr2 = {LOADS[b]}", "$vgpr3 = V_MOV_B32_e32 $vgpr2, implicit $exec"]]
+        )
         for n, (a, b) in enumerate(pairs)
     ]
     for pair, code in zip(pairs, resolve(oracle("llc-22"), processor, texts, 32, "si-insert-waitcnts"), strict=True):
@@ -58,7 +66,9 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize(("processor", "generation"), [("gfx1100", "gfx11"), ("gfx1201", "gfx12"), ("gfx942", "gfx9.4")])
+@pytest.mark.parametrize(
+    ("processor", "generation"), [("gfx1100", "gfx11"), ("gfx1201", "gfx12"), ("gfx942", "gfx9.4")]
+)
 def test_an_access_that_reads_what_it_writes(oracle: Callable[[str], str], processor: str, generation: str) -> None:
     """An address or data must be there, even where the result goes to the same register and would come in order."""
     pairs = [(a, b) for a in LOADS for b in READERS]

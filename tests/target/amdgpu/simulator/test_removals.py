@@ -83,9 +83,7 @@ EXCUSES = """
     ("count", "register", "again", "last"),
     [(1, "v3", 0, False), (1, "v1", 0, True), (0, "v3", 0, True), (1, "v1", 1, False)],
 )
-def test_what_excuses_a_wait(
-    oracle: Callable[[str], str], count: int, register: str, again: int, last: bool
-) -> None:
+def test_what_excuses_a_wait(oracle: Callable[[str], str], count: int, register: str, again: int, last: bool) -> None:
     """A wait for all but the last of two loads leaves that one to the next wait, which its use or a later wait makes needless."""
     device = SimulatorDevice(threads=1)
     text = EXCUSES.format(count=count, register=register, again=again)

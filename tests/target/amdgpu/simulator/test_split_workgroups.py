@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+import pytest
+
+from loom.device.protocol import Faulted
 from loom.target.amdgpu.machine import MachineInstruction
 from loom.target.amdgpu.simulator.static_check import StaticChecker
 from loom.target.amdgpu.simulator.translate import StaticFault, split_blocks
+from tests.target.amdgpu.simulator.asm import Assembler
 from tests.target.amdgpu.simulator.mir import function, resolve
 
 FLAT = "implicit $exec, implicit $flat_scr"
@@ -39,3 +44,23 @@ def test_flat_accesses_of_a_split_workgroup_need_one_counter(oracle: Callable[[s
     for number, instruction in enumerate(codes[True]):
         if instruction.row.mnemonic == "s_waitcnt":
             assert len(faults([*codes[True][:number], *codes[True][number + 1 :]], True)) == 1
+
+
+@pytest.mark.parametrize(("split", "kind"), [(1, None), (0, "outstanding_load")])
+def test_the_descriptor_says_whether_workgroups_are_split(
+    oracle: Callable[[str], str], split: int, kind: str | None
+) -> None:
+    body = """
+  s_load_dwordx4 s[4:7], s[0:1], 0x0
+  s_waitcnt lgkmcnt(0)
+  v_mov_b32 v2, s4
+  v_mov_b32 v3, s5
+  flat_load_dword v4, v[2:3]
+  s_waitcnt vmcnt(0)
+  v_mov_b32 v5, v4
+  s_endpgm
+"""
+    outcome, _ = Assembler(oracle).run(
+        body, np.zeros(1, np.uint32), 1, processor="gfx942", wave=64, directives=(f".amdhsa_tg_split {split}",)
+    )
+    assert (outcome.fault.kind if isinstance(outcome, Faulted) else None) == kind
