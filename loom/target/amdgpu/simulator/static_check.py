@@ -33,8 +33,7 @@ from loom.target.amdgpu.waits import MODELS, counters_raised, waits_performed
 #: (number of the producing instruction, counter) → later ordered operations; -1 marks one that finishes in any order.
 _Pending = dict[tuple[int, str], int]
 
-_OWN_STORE_COUNTERS = ("vscnt", "storecnt")
-_STORE_COUNTERS = (*_OWN_STORE_COUNTERS, "vmcnt")
+_STORE_COUNTERS = ("vscnt", "storecnt", "vmcnt")
 _DEVICE_SCOPE = 2
 _INVALIDATIONS = frozenset(("buffer_gl0_inv", "buffer_gl1_inv", "buffer_inv", "buffer_wbinvl1_vol", "global_inv"))
 _PASSES_CACHES = ("glc", "sc0", "sc1", "scope")
@@ -194,12 +193,12 @@ class StaticChecker:
 
     def _left_to_callers(self, state: _State) -> _State:
         """Stores that a function's end leaves under way. Loads are faults there; for stores with a counter of their
-        own compilers do not wait at the end, but take them into account behind the call."""
+        own compilers do not wait at the end, but in the caller, where a barrier publishes them."""
         return _State(
             {
                 (producer, counter): age
                 for (producer, counter), age in state.operations.items()
-                if counter not in _OWN_STORE_COUNTERS and _leaves_something(self.code[producer])
+                if _leaves_something(self.code[producer])
             },
             state.stored,
         )
