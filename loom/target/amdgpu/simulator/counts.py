@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from loom.target.amdgpu.simulator.engine import CompiledKernel
-from loom.target.amdgpu.simulator.launch import RunResult
+import numpy as np
+import numpy.typing as npt
+
+from loom.target.amdgpu.machine import MachineInstruction
+from loom.target.amdgpu.simulator.instruction_sets import NOP_CLASSES
 from loom.target.amdgpu.simulator.memory_forms import counted_bytes
+
+Counters = npt.NDArray[np.int64]
+_IDLE = ("nop", "wait")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,48 +29,73 @@ class LaunchCounts:
     bytes_written: dict[str, int]
 
 
-def count_launch(compiled: CompiledKernel, result: RunResult) -> LaunchCounts:
-    """Turn block counters and lane counters into counts by class, mnemonic and width."""
-    from loom.target.amdgpu.simulator.instruction_sets import NOP_CLASSES
+class _Weights:
+    """Sums counters by name: how much each name gets for one of each counter."""
 
-    code = compiled.code
-    mnemonics: Counter[str] = Counter()
-    classes: Counter[str] = Counter()
-    useful = 0
-    total = 0
-    scalar_reads: Counter[str] = Counter()
-    for (first, last), times in zip(compiled.translation.blocks, result.counts.tolist(), strict=False):
-        if not times:
-            continue
-        for number in range(first, last):
-            instruction = code[number]
-            row = instruction.row
-            name = row.mnemonic
-            total += times
-            issue = row.issue_class
-            if name in NOP_CLASSES:
-                issue = "nop"
-            elif name.startswith(("s_waitcnt", "s_wait_")):
-                issue = "wait"
-            classes[issue] += times
-            mnemonics[name if instruction.y is None else f"{name}::{instruction.y.row.mnemonic}"] += times
-            if issue not in ("nop", "wait"):
-                useful += times
-            if row.memory is not None and row.memory.space == "constant" and row.memory.kind == "load":
-                scalar_reads[f"constant.b{row.memory.bytes * 8}"] += times * row.memory.bytes
-    read: Counter[str] = Counter(scalar_reads)
-    written: Counter[str] = Counter()
-    for site, lanes in zip(compiled.translation.sites, result.lanes.tolist(), strict=False):
-        memory = code[site].row.memory
-        if not lanes or memory is None:
-            continue
-        size = counted_bytes(code[site].row)
-        key = f"{memory.space}.b{size * 8}"
-        if memory.kind in ("load", "load_lds", "atomic"):
-            read[key] += lanes * size
-        if memory.kind in ("store", "atomic"):
-            written[key] += lanes * size
-    return LaunchCounts(
-        total, useful, result.waves, dict(sorted(classes.items())), dict(sorted(mnemonics.items())),
-        dict(sorted(read.items())), dict(sorted(written.items())),
-    )  # fmt: skip
+    def __init__(self, entries: Iterable[tuple[int, str, int]], counters: int) -> None:
+        """``entries``: counter, name, weight."""
+        kept = list(entries)
+        self.names = sorted({name for _, name, _ in kept})
+        column = {name: number for number, name in enumerate(self.names)}
+        self.matrix = np.zeros((counters, len(self.names)), dtype=np.int64)
+        for counter, name, weight in kept:
+            self.matrix[counter, column[name]] += weight
+
+    def sums(self, counters: Counters) -> dict[str, int]:
+        """Each name's sum, where it is not zero."""
+        found = counters[: len(self.matrix)] @ self.matrix
+        return {name: value for name, value in zip(self.names, found.tolist(), strict=True) if value}
+
+
+class CountTable:
+    """What the counters of a kernel stand for, made once for all its launches."""
+
+    def __init__(
+        self, code: Sequence[MachineInstruction], blocks: Sequence[tuple[int, int]], sites: Sequence[int]
+    ) -> None:
+        """``blocks`` and ``sites``: see :class:`~loom.target.amdgpu.simulator.translate.Translation`."""
+        inside = [(block, code[n]) for block, (first, last) in enumerate(blocks) for n in range(first, last)]
+        self._classes = _Weights(((block, _issue(i), 1) for block, i in inside), len(blocks))
+        self._mnemonics = _Weights(((block, _mnemonic(i), 1) for block, i in inside), len(blocks))
+        scalar = ((block, i.row.memory) for block, i in inside)
+        self._scalar = _Weights(
+            (
+                (block, f"constant.b{memory.bytes * 8}", memory.bytes)
+                for block, memory in scalar
+                if memory is not None and memory.space == "constant" and memory.kind == "load"
+            ),
+            len(blocks),
+        )
+        moved = [
+            (site, memory.kind, f"{memory.space}.b{8 * (size := counted_bytes(code[number].row))}", size)
+            for site, number in enumerate(sites)
+            if (memory := code[number].row.memory) is not None
+        ]
+        self._read, self._written = (
+            _Weights(((site, name, size) for site, kind, name, size in moved if kind in kinds), len(sites))
+            for kinds in (("load", "load_lds", "atomic"), ("store", "atomic"))
+        )
+
+    def counts(self, blocks: Counters, lanes: Counters, waves: int) -> LaunchCounts:
+        """The counts of a launch from its counters."""
+        classes = self._classes.sums(blocks)
+        total = sum(classes.values())
+        read = self._read.sums(lanes)
+        for name, size in self._scalar.sums(blocks).items():
+            read[name] = read.get(name, 0) + size
+        return LaunchCounts(
+            total, total - sum(classes.get(name, 0) for name in _IDLE), waves, classes, self._mnemonics.sums(blocks),
+            dict(sorted(read.items())), self._written.sums(lanes),
+        )  # fmt: skip
+
+
+def _issue(instruction: MachineInstruction) -> str:
+    name = instruction.row.mnemonic
+    if name in NOP_CLASSES:
+        return "nop"
+    return "wait" if name.startswith(("s_waitcnt", "s_wait_")) else instruction.row.issue_class
+
+
+def _mnemonic(instruction: MachineInstruction) -> str:
+    name = instruction.row.mnemonic
+    return name if instruction.y is None else f"{name}::{instruction.y.row.mnemonic}"

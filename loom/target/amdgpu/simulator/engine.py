@@ -13,6 +13,7 @@ import numpy.typing as npt
 from loom.target.amdgpu.machine import MachineInstruction
 from loom.target.amdgpu.simulator import kernel_cache
 from loom.target.amdgpu.simulator.compile import Library, compile_object, has_hardware_fma
+from loom.target.amdgpu.simulator.counts import CountTable
 from loom.target.amdgpu.simulator.helpers import Helper, helper_text
 from loom.target.amdgpu.simulator.publication import publication_text
 from loom.target.amdgpu.simulator.release import acquires, release_text
@@ -37,6 +38,14 @@ class CompiledKernel:
     entry_block: int
     watched: bool = False
     releases: bool = False
+    _table: CountTable | None = None
+
+    @property
+    def count_table(self) -> CountTable:
+        """What its counters stand for."""
+        if self._table is None:
+            self._table = CountTable(self.code, self.translation.blocks, self.translation.sites)
+        return self._table
 
     @property
     def run(self) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 from loom.diagnostics import error
 from loom.target.amdgpu.machine import MachineInstruction
 from loom.target.amdgpu.simulator import layout as L
-from loom.target.amdgpu.simulator.counts import LaunchCounts, count_launch
+from loom.target.amdgpu.simulator.counts import LaunchCounts
 from loom.target.amdgpu.simulator.dispatch import (
     dispatch_packet,
     fill_hidden,
@@ -239,7 +239,7 @@ class SimulatedObject:
         finally:
             self.arena.free(kernarg_buffer)
             self.arena.free(packet)
-        return fault, count_launch(compiled, result)
+        return fault, compiled.count_table.counts(result.counts, result.lanes, result.waves)
 
 
 def default_threads() -> int:

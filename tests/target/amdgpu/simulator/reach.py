@@ -22,7 +22,7 @@ from loom.device.amdgpu_sim import SimulatorDevice
 from loom.device.protocol import Completed
 from loom.target.amdgpu.instruction import InstructionRow
 from loom.target.amdgpu.machine import Inline, Literal, MachineInstruction, Register
-from loom.target.amdgpu.simulator import program
+from loom.target.amdgpu.simulator import launch
 from loom.target.amdgpu.simulator.unsupported import reason_unsupported
 from loom.target.amdgpu.tables import table
 from tests.target.amdgpu.simulator import extra_suite, native_suite
@@ -127,19 +127,20 @@ def uses(instruction: MachineInstruction, wave: int) -> set[str]:
 
 @contextmanager
 def watched() -> Iterator[list[tuple[Any, Any]]]:
-    """Compiled kernels and results of the launches inside, as the counting of a launch sees them."""
+    """Compiled kernels and results of the launches inside."""
     seen: list[tuple[Any, Any]] = []
-    original = program.count_launch
+    original = launch.run_kernel
 
-    def count(compiled: Any, result: Any) -> Any:
+    def run_kernel(compiled: Any, *rest: Any) -> Any:
+        result = original(compiled, *rest)
         seen.append((compiled, result))
-        return original(compiled, result)
+        return result
 
-    program.count_launch = count  # type: ignore[assignment]
+    launch.run_kernel = run_kernel
     try:
         yield seen
     finally:
-        program.count_launch = original
+        launch.run_kernel = original
 
 
 def executed(case: Case, device: SimulatorDevice) -> Iterator[tuple[MachineInstruction, int]]:
