@@ -21,7 +21,8 @@ from typing import Any, Protocol
 from loom.target.amdgpu.simulator import layout as L
 
 COMPUTING = 8
-"""Workgroups put aside at most that do not wait for anything as far as one can see."""
+"""Workgroups put aside at first that do not wait for anything as far as one can see, to save memory. They may wait all
+the same (and count how long): twice as many are allowed after each round in which none has ended."""
 _PAUSE_SECONDS = 0.001
 _CALL_SECONDS = 0.05
 """As many workgroups run in one call as end within about that time, so that an interrupt and a report come through."""
@@ -166,10 +167,10 @@ def _turns(
     spare: list[Workgroup] = []
     following = begin
     rounds = _Rounds()
-    several = 1
+    several, computing = 1, COMPUTING
     while (following < end or aside) and not together.cancelled:
         report()
-        if following < end and len(aside) < limit and sum(w.spins == L.COMPUTES for w in aside) < COMPUTING:
+        if following < end and len(aside) < limit and sum(w.spins == L.COMPUTES for w in aside) < computing:
             workgroup = spare.pop() if spare else make()
             last = min(end, following + several)
             start = time.perf_counter()
@@ -198,6 +199,7 @@ def _turns(
         if ended:
             together.changed()
             continue
+        computing = min(2 * computing, limit)
         states = {workgroup.spins for workgroup in aside}
         dead = together.dead
         if dead:

@@ -137,6 +137,16 @@ def test_a_barrier_of_the_whole_grid(asm: Assembler, processor: str, poll: str, 
     assert np.array_equal(out, ROUNDS * GROUPS * (GROUPS + 1) // 2 + 2 * (group * 1000 + lane))
 
 
+def test_a_barrier_of_more_workgroups_than_compute_at_first(asm: Assembler) -> None:
+    """Each counts how long it polls, so that no state of its registers comes back: it seems to compute."""
+    assert GROUPS > COMPUTING
+    text = GRID_BARRIER["gfx1100"].format(groups=GROUPS, rounds=1, poll=POLLS["gfx1100", "counted"])
+    outcome, out = asm.run(text, np.zeros(64, np.uint32), GROUPS * 32, groups=(GROUPS,), lds=128, scratch=16)
+    assert isinstance(outcome, Completed), outcome
+    group, lane = np.divmod(np.arange(GROUPS * 32), 32)
+    assert np.array_equal(out, GROUPS * (GROUPS + 1) // 2 + 2 * (group * 1000 + lane))
+
+
 # The first workgroup waits for a word that the last one stores.
 BACKWARDS = """
   s_load_b128 s[4:7], s[0:1], 0x0
