@@ -145,4 +145,5 @@ def test_a_large_kernel_finds_registers_and_passes_the_checks():
     assert lifted.instructions == 28_017
     lifted.module.symbol(lifted.kernel.symbol).attributes.setdefault("workgroup_size", (128, 1, 1))
     made = compile_module(lifted.module, CompileOptions(pipeline="none", check=True))
-    assert read(made.code_object).kernel("matmul").vgpr_count == 256
+    kernel = read(made.code_object).kernel("matmul")
+    assert 240 < kernel.vgpr_count <= 256 and kernel.metadata[".vgpr_spill_count"] > 0
