@@ -16,7 +16,7 @@ from loom.target.amdgpu.simulator.hazard_check import hazard_faults
 from tests.target.amdgpu.simulator.asm import Assembler
 from tests.target.amdgpu.simulator.mir import function, registers, resolve
 from tests.target.amdgpu.simulator.native_suite import CASES, NATIVE, run
-from tests.target.amdgpu.simulator.needless import edges, return_address_only, unread_masks
+from tests.target.amdgpu.simulator.needless import edges, return_address_only, unread_masks, waited_before
 
 INPUT = np.arange(256, dtype=np.uint32)
 _EXEC = "implicit $exec"
@@ -332,3 +332,21 @@ def test_random_vector_code_with_llvm_s_waits(oracle: Callable[[str], str], proc
             needed += 1
     # gfx1201 needs none; its permutations get moves.
     assert needed > 20 or processor == "gfx1201"
+
+
+def test_llvm_looks_around_a_loop_before_its_waits_stand(oracle: Callable[[str], str]) -> None:
+    """A loop ends by waiting for its transcendental result; LLVM 22 waits for it at the loop's beginning as well, where the same
+    code in a row needs one wait only."""
+    add = f"$vgpr1 = V_ADD_U32_e32 $vgpr1, $vgpr6, {_EXEC}"
+    load = f"$vgpr6 = V_MOV_B32_e32 $vgpr2, {_EXEC}"
+    body = [load, add, f"$vgpr6 = V_EXP_F32_e32 $vgpr0, implicit $mode, {_EXEC}", add]
+
+    def waits(blocks: list[list[str]], loops: list[int]) -> list[int]:
+        (code,) = resolve(oracle("llc-22"), "gfx1100", [function("f0", blocks, loops)], 32)
+        found = [n for n, i in enumerate(code) if i.row.mnemonic == "s_waitcnt_depctr"]
+        paths = edges(code)
+        assert all(waited_before(code, n, paths) == (n == found[0] and len(found) == 2) for n in found)
+        return found
+
+    assert len(waits([body, []], [])) == 1
+    assert len(waits([body, []], [0])) == 2
