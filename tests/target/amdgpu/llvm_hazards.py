@@ -75,15 +75,17 @@ def _candidates(opcode: str) -> list[str]:
     return [*named, f"{base}_gfx9", f"{base}_gfx9_e64", base.replace("_IMM32_", "_IMM32_B32")]
 
 
-_FORMS: dict[tuple[str, int, int, str], tuple[str, int, tuple[str, ...]]] = {}
-"""By assembler opcode, operands, definitions and processor what :func:`_form` found."""
+_FORMS: dict[tuple[str, int, int, str, tuple[str, ...]], tuple[str, int, tuple[str, ...]]] = {}
+"""By assembler opcode, operands, definitions, processor and SDWA choices what :func:`_form` found."""
 
 
 def _form(
     opcode: str, operands: tuple[str, ...], defs: int, cpu: str, implicit: list[str]
 ) -> tuple[str, int, tuple[str, ...]]:
     """Code generation's opcode, number of definitions in front and implicit operands of an instruction."""
-    key = (opcode, len(operands), defs, cpu)
+    # Whether an SDWA instruction keeps the rest of its result's register, and so reads it, is an immediate.
+    choices = tuple(o for o in operands if not o.startswith("$")) if "sdwa" in opcode.lower() else ()
+    key = (opcode, len(operands), defs, cpu, choices)
     found = _FORMS.get(key)
     if found is None:
         found = _FORMS[key] = _ask(opcode, operands, defs, cpu, implicit)
