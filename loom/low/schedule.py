@@ -36,12 +36,10 @@ Effect = tuple[tuple[tuple[str, int], ...], tuple[tuple[str, int], ...]]
 
 @dataclass(slots=True)
 class ScheduleSummary:
-    """What scheduling did: runs looked at, instructions whose order changed, peak pressure by file before and after."""
+    """What scheduling did: runs looked at, instructions whose order changed."""
 
     runs: int = 0
     moved: int = 0
-    peak_before: dict[str, int] | None = None
-    peak_after: dict[str, int] | None = None
 
 
 def schedule(

@@ -422,7 +422,7 @@ RULES: tuple[Rule, ...] = (
         2,
     ),
 )
-"""Every distance that software keeps, but for clauses (see :func:`_breaks_clause`)."""
+"""Every distance that software keeps, but for clauses."""
 
 
 # Clauses

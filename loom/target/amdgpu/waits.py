@@ -200,12 +200,11 @@ def _drains(
 
 @dataclass(slots=True)
 class WaitReport:
-    """What was inserted or found missing.
+    """What was inserted, or found missing in a program that must have its waits already.
 
     Attributes:
         inserted: Number of wait instructions.
         rows: One entry a wait: block label, index of the instruction it guards, counters, causes.
-        missing: The same for a program that must have its waits already.
     """
 
     inserted: int = 0

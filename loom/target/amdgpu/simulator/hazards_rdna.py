@@ -71,6 +71,13 @@ def _waited_fields(instruction: MachineInstruction) -> frozenset[str]:
     return frozenset(name for name, mask in _FIELDS.items() if value & mask == 0)
 
 
+def _field(unit: int, vector: bool) -> str:
+    """What a read of a scalar unit waits for behind a write."""
+    if not vector:
+        return "sa_sdst"
+    return "va_vcc" if unit in _VCC else "va_sdst"
+
+
 def step(state: MaskState, instruction: MachineInstruction, masked: bool) -> tuple[MaskState, str | None]:
     """The state behind an instruction, and what it misses; ``masked``: the mask-write hazard exists here."""
     row = instruction.row
@@ -100,12 +107,9 @@ def step(state: MaskState, instruction: MachineInstruction, masked: bool) -> tup
             f"s_waitcnt_depctr with {' and '.join(f'{f}(0)' for f in late)} must stand between"
         )
     changed = frozenset(unit for unit in writes if SGPR <= unit < TTMP)
-    written = frozenset(w for w in state.written if w[0] not in changed) | frozenset(
-        (unit, first or field, field)
-        for unit, first in [(u, "") for u in state.masks] + [w[:2] for w in state.written]
-        if unit in changed
-        for field in [("va_vcc" if unit in _VCC else "va_sdst") if vector else "sa_sdst"]
-    )
+    written = frozenset(w for w in state.written if w[0] not in changed)
+    written |= {(unit, _field(unit, vector), _field(unit, vector)) for unit in state.masks & changed}
+    written |= {(unit, first, _field(unit, vector)) for unit, first, _ in state.written if unit in changed}
     return MaskState((state.masks - changed) | _masks_read(instruction), written, compared), missing
 
 

@@ -232,7 +232,7 @@ class WorkgroupMemory(Workgroup):
 
     def state(self) -> list[Bytes]:
         """All that its further course depends on, memory aside: the waves' registers and places, LDS and scratch."""
-        header = [L.RESUME, L.STATUS, L.SCC, L.MODE, L.SIGNALLED]
+        header = [L.RESUME, L.STATUS, L.SCC, L.SIGNALLED]
         parts = [wave[at : at + 4] for wave in self._waves() for at in header]
         return [*parts, *(wave[L.SGPRS :] for wave in self._waves()), *self.contents]
 

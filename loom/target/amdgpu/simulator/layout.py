@@ -29,7 +29,6 @@ BUFFERS = 112  # ptr: sorted {i64 base, i64 end}
 BUFFER_COUNT = 120  # i64
 SHADOW = 128  # ptr: LDS shadow of the race sanitizer, or null
 EPOCH = 136  # i64: barriers passed by the workgroup
-MODE = 144  # i32: mode bits as s_getreg sees them
 GROUP = 160  # 3 x i32: workgroup id
 ENTRY_TABLE = 176  # ptr: block number for each four bytes of code, -1 where none starts
 CODE_SIZE = 184  # i64

@@ -353,7 +353,7 @@ class Translator:
             return
         self.emitter.mode = mode
         for number in range(first, last):
-            if self._instruction(number, block, number == last - 1):
+            if self._instruction(number, block):
                 return
         # Falls through.
         values.flush()
@@ -422,7 +422,7 @@ class Translator:
             return WRITE
         return READ if "memory" in self._watched_spaces and memory.kind != "store" else None
 
-    def _instruction(self, number: int, block: int, is_last: bool) -> bool:
+    def _instruction(self, number: int, block: int) -> bool:
         """Emit one instruction; True when it ended the block."""
         instruction = self.code[number]
         found = self.static_faults.get(number)
