@@ -11,51 +11,19 @@ from loom.raising.buffers import parse_buffer
 from loom.raising.execution import Argument, execute, parse_scalar
 from loom.target.amdgpu.assembler import assemble
 from loom.target.amdgpu.code_object import write
+from tests.kernel_text import kernel_text, metadata
 
-#: A number, then a buffer, of which every lane reads four bytes.
-SOURCE = """
-\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
-\t.amdhsa_code_object_version 5
-\t.text
-\t.globl k
-\t.p2align 8
-\t.type k,@function
-k:
-\ts_load_b64 s[4:5], s[0:1], 0x8
+SOURCE = kernel_text(
+    """\ts_load_b64 s[4:5], s[0:1], 0x8
 \tv_lshlrev_b32 v1, 2, v0
 \ts_waitcnt lgkmcnt(0)
-\tglobal_load_b32 v2, v1, s[4:5]
-\ts_endpgm
-.Lend:
-\t.size k, .Lend-k
-\t.section .rodata,"a",@progbits
-\t.p2align 6
-\t.amdhsa_kernel k
-\t\t.amdhsa_next_free_vgpr 8
-\t\t.amdhsa_next_free_sgpr 16
-\t\t.amdhsa_user_sgpr_kernarg_segment_ptr 1
-\t.end_amdhsa_kernel
-\t.amdgpu_metadata
----
-amdhsa.version: [ 1, 2 ]
-amdhsa.target: amdgcn-amd-amdhsa--gfx1100
-amdhsa.kernels:
-  - .name: k
-    .symbol: k.kd
-    .kernarg_segment_size: 16
-    .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
-    .private_segment_fixed_size: 0
-    .wavefront_size: 32
-    .sgpr_count: 16
-    .vgpr_count: 8
-    .max_flat_workgroup_size: 1024
-    .args:
-      - { .offset: 0, .size: 4, .value_kind: by_value }
-      - { .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global }
-...
-\t.end_amdgpu_metadata
-"""
+\tglobal_load_b32 v2, v1, s[4:5]""",
+    metadata(
+        "{ .offset: 0, .size: 4, .value_kind: by_value }",
+        "{ .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global }",
+    ),
+)
+"""A number, then a buffer, of which every lane reads four bytes."""
 BUFFER = parse_buffer("4xi32")
 NUMBER = parse_scalar("i32=1", "n")
 

@@ -19,6 +19,7 @@ from loom.diagnostics import LoomError
 from loom.tools import loom_raise
 from loom.tools.common import run_tool
 from loom.tools.raise_commands.run import parse_argument
+from tests.kernel_text import kernel_text, metadata
 
 ROOT = Path(__file__).resolve().parents[2]
 SAXPY = ROOT / "tests/native/asm/gfx1100/saxpy_asm.hsaco"
@@ -248,44 +249,17 @@ def test_a_full_disk_loses_the_file_but_not_the_counts(inside: Inside, tmp_path:
     assert json.loads(done.stdout)["outcome"] == "completed"
 
 
-METADATA = """
-\t.amdgcn_target "amdgcn-amd-amdhsa--gfx1100"
-\t.amdhsa_code_object_version 5
-\t.text
-\t.globl k
-\t.p2align 8
-\t.type k,@function
-k:
-{body}
-\ts_endpgm
-.Lend:
-\t.size k, .Lend-k
-\t.section .rodata,"a",@progbits
-\t.p2align 6
-\t.amdhsa_kernel k
-\t\t.amdhsa_next_free_vgpr 8
-\t\t.amdhsa_next_free_sgpr 16
-\t\t.amdhsa_user_sgpr_kernarg_segment_ptr 1
-\t.end_amdhsa_kernel
-\t.amdgpu_metadata
----
-amdhsa.version: [ 1, 2 ]
-amdhsa.target: amdgcn-amd-amdhsa--gfx1100
-{kernels}
-...
-\t.end_amdgpu_metadata
-"""
-KERNELS = """amdhsa.kernels:
-  - {{ .name: k, .symbol: k.kd, .kernarg_segment_size: 16, .kernarg_segment_align: 8, .group_segment_fixed_size: 0,
-      .private_segment_fixed_size: 0, .wavefront_size: 32, .sgpr_count: 16, .vgpr_count: 8, .max_flat_workgroup_size: 1024,
-      .args: [ {{ .offset: 0, .size: 8, .value_kind: by_value }}, {{ .offset: {second}, .size: 8, .value_kind: by_value }} ] }}"""
+def two_numbers(second: int) -> str:
+    """Metadata of a kernel of two numbers, the second at some offset."""
+    number = "{{ .offset: {}, .size: 8, .value_kind: by_value }}"
+    return metadata(number.format(0), number.format(second))
 
 
 @pytest.mark.parametrize(("second", "code"), [(8, 0), (-8, 2), (4, 2), (9, 2), (80_000_000_000, 2)])
 def test_arguments_lie_beside_each_other_in_their_segment(
     inside: Inside, tmp_path: Path, second: int, code: int
 ) -> None:
-    (tmp_path / "k.s").write_text(METADATA.format(body="", kernels=KERNELS.format(second=second)))
+    (tmp_path / "k.s").write_text(kernel_text(body="", kernels=two_numbers(second)))
     done = inside(str(tmp_path / "k.s"), "--workgroups=1", "--workgroup-size=32", "--arg=u64:1", "--arg=u64:2")
     assert done.returncode == code, done.stderr
     refusal = "DEVICE/021" if second < 0 else "RUN/007"  # a negative offset is no metadata
@@ -327,7 +301,7 @@ def test_an_object_that_is_not_linked_says_so(inside: Inside, tmp_path: Path) ->
 
 
 def test_an_object_without_kernels_says_so(inside: Inside, tmp_path: Path) -> None:
-    (tmp_path / "k.s").write_text(METADATA.format(body="", kernels="amdhsa.kernels: []"))
+    (tmp_path / "k.s").write_text(kernel_text(body="", kernels="amdhsa.kernels: []"))
     done = inside(str(tmp_path / "k.s"), "--workgroups=1", "--workgroup-size=32")
     assert done.returncode == 2 and "has no kernel [" in done.stderr
 
@@ -344,7 +318,7 @@ def test_what_is_wrong_with_a_file_names_the_file(inside: Inside, tmp_path: Path
 def test_an_interrupt_ends_a_launch_at_once(tmp_path: Path, threads: int, workgroups: int) -> None:
     """A loop that stores is no stalled one: only its budget would end it, after a minute or more."""
     loop = "\ts_load_b64 s[4:5], s[0:1], 0x0\n\tv_mov_b32 v1, 0\n\ts_waitcnt lgkmcnt(0)\n.Lloop:\n\tv_add_nc_u32 v2, v2, 1\n\tglobal_store_b32 v1, v2, s[4:5]\n\ts_branch .Lloop"
-    (tmp_path / "k.s").write_text(METADATA.format(body=loop, kernels=KERNELS.format(second=8)))
+    (tmp_path / "k.s").write_text(kernel_text(body=loop, kernels=two_numbers(8)))
     np.save(tmp_path / "x.npy", np.zeros(4, np.uint32))
     command = [
         sys.executable, "-m", "loom.tools.loom_raise", "run", str(tmp_path / "k.s"), f"--workgroups={workgroups}",

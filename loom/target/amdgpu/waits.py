@@ -123,7 +123,6 @@ def access_of(
     instruction: MachineInstruction,
     generation: str,
     barrier_memory: str | None,
-    wave_size: int,
     halved: frozenset[int] = frozenset(),
 ) -> WaitAccess:
     """What the instruction means to the counters; halves of ``halved`` registers are told apart."""
@@ -147,7 +146,6 @@ def access_of(
             )
             for counter in counters
         )
-    _ = wave_size
     filled = (_FILLED_LDS,) if _sees_lds(row) else ()
     replaced: tuple[int, ...] = ()
     if events and events[0].kind in MODELS[generation].ordered_results:
@@ -237,7 +235,7 @@ def _accesses(program: MachineProgram, generation: str, barrier_memory: Mapping[
     """What each instruction means to the counters."""
     halved = halved_registers(program.instructions())
     return [
-        [access_of(i, generation, barrier_memory.get(id(i)), program.wave_size, halved) for i in block.instructions]
+        [access_of(i, generation, barrier_memory.get(id(i)), halved) for i in block.instructions]
         for block in program.blocks
     ]
 
